@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { readJson } from '../../src/language/json/read-json.ts';
 import type { ActivePolicies } from '../../src/language/model/active-policies.ts';
 import { type Figure, figureOf } from '../../src/measure/figure.ts';
+import { createNonceCache } from '../../src/service/agents/nonces.ts';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import { createSignatureVerifier } from '../../src/service/agents/signature.ts';
 import { readEnvelope } from '../../src/service/http/contract/envelope.ts';
@@ -101,7 +102,7 @@ function waysOf({ store, active, plain, signed, secret }: Bench, folder: string)
   const verify = createSignatureVerifier({
     masterKey: store.masterKey,
     isCompatibilityAllowed: false,
-    nonces: store.nonces,
+    nonces: createNonceCache({ store: store.nonces }),
   });
   const facts = () => requestedFacts(inputOf(plain), Date.now(), { escalate: [], reauth: [] });
   const asked = (keep: KeepRow) => {

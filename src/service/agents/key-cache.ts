@@ -23,6 +23,7 @@ interface KeyLookup {
   readonly key: KeyRow;
   readonly point?: object;
   readonly chain?: object;
+  readonly workload?: object;
 }
 
 /** A look-up under way, with the number of changes that had been made when it began. */
@@ -82,10 +83,14 @@ export function createKeyCache<Found extends KeyLookup>(changesHere: () => numbe
       for (const name of names) byName.set(name, { lookup: kept, digest, changesHere, foundAtMs });
       return kept;
     },
-    isCurrent(name, { agent, key, point, chain }, now) {
+    isCurrent(name, { agent, key, point, chain, workload }, now) {
       const cached = fresh(name, now)?.lookup;
       return (
-        cached?.agent === agent && cached.key === key && cached.point === point && cached.chain === chain
+        cached?.agent === agent &&
+        cached.key === key &&
+        cached.point === point &&
+        cached.chain === chain &&
+        cached.workload === workload
       );
     },
   };
@@ -101,12 +106,14 @@ function sameAsBefore<Found extends KeyLookup>(before: Found | undefined, lookup
   const key = isSameKey(before.key, lookup.key) ? before.key : lookup.key;
   const point = isDeepStrictEqual(before.point, lookup.point) ? before.point : lookup.point;
   const chain = isDeepStrictEqual(before.chain, lookup.chain) ? before.chain : lookup.chain;
+  const workload = isDeepStrictEqual(before.workload, lookup.workload) ? before.workload : lookup.workload;
   return {
     ...lookup,
     agent,
     key,
     ...(point === undefined ? {} : { point }),
     ...(chain === undefined ? {} : { chain }),
+    ...(workload === undefined ? {} : { workload }),
   };
 }
 

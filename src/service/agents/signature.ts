@@ -5,9 +5,9 @@
 
 import { memo } from '../../language/value/memo.ts';
 import type { AgentRow } from '../store/contract/records.ts';
-import type { NonceStore } from '../store/contract/store.ts';
 import { createHmacCheck, type IsHmac } from './hmac.ts';
 import { randomBase62 } from './keys.ts';
+import { createNonceCache, type NonceCache, skewSecondsMax } from './nonces.ts';
 import { deriveKey, unseal } from './sealing.ts';
 
 export interface SignatureInput {
@@ -27,31 +27,24 @@ export interface VerifierOptions {
   readonly masterKey: Uint8Array;
   /** Whether `sha256=<hex>` is accepted; nothing protects that form from being sent again. */
   readonly isCompatibilityAllowed: boolean;
-  /**
-   * Stores used nonces beyond the life of the process; without it, they are forgotten together with the
-   * verifier.
-   */
-  readonly nonces?: NonceStore;
-  readonly noncesMax?: number;
+  /** The used nonces; without it, the verifier has some of its own, which are forgotten with it. */
+  readonly nonces?: NonceCache;
 }
 
 export type VerifySignature = (input: SignatureInput) => SignatureState;
 
 /** The purpose of the derived key under which signing secrets are sealed. */
 export const sealingPurpose = 'signing secrets';
-const skewSecondsMax = 300;
-const nonceKeptMs = 600_000;
-const defaultNoncesMax = 1_000_000;
 const recommendedForm = /^t=(\d{1,12}),n=([A-Za-z0-9_-]{8,128}),v1=([0-9a-fA-F]{64})$/;
 const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
 
 /**
- * Creates a verifier with its own nonces. When the agent's signing is `off`, every header counts as `absent`.
+ * Creates a verifier. When the agent's signing is `off`, every header counts as `absent`.
  * Until the nonces of an earlier run have been read, no signature with a nonce is valid.
  */
 export function createSignatureVerifier(options: VerifierOptions): VerifySignature {
   const sealingKey = deriveKey(options.masterKey, sealingPurpose);
-  const nonces = createNonceCache(options.noncesMax ?? defaultNoncesMax, options.nonces);
+  const nonces = options.nonces ?? createNonceCache();
   // Kept while the agent's row is in use, which is not long: unsealing the secret costs more than all other
   // steps.
   const checks = new WeakMap<AgentRow, IsHmac | null>();
@@ -125,68 +118,4 @@ function verifyRecommended({ input, isHmac, nonces, match }: SignatureCheck): Si
     case 'not-ready':
       return { invalid: 'the nonce cannot be checked yet: send the request again' };
   }
-}
-
-interface NonceCache {
-  /** Whether a signature's time is too far from now, or from the latest time seen if that is later. */
-  isStale(timeMs: number, nowMs: number): boolean;
-  use(nonce: string, timeMs: number, nowMs: number): 'fresh' | 'used' | 'no-room' | 'forgotten' | 'not-ready';
-}
-
-/**
- * Remembers each nonce for 600 s, the oldest first in the map; refuses signatures rather than forget a nonce
- * early.
- */
-function createNonceCache(noncesMax: number, store: NonceStore | undefined): NonceCache {
-  const keptUntil = new Map<string, number>();
-  /** The latest time seen. A clock that goes back forgets no nonce and makes none valid again. */
-  let latestMs = -Infinity;
-  let state: 'unread' | 'reading' | 'ready' = store === undefined ? 'ready' : 'unread';
-  const forgetOld = (nowMs: number) => {
-    for (const [nonce, untilMs] of keptUntil) {
-      if (nowMs <= untilMs) return;
-      keptUntil.delete(nonce);
-    }
-  };
-  /**
-   * For signatures of an earlier time it is unknown which nonces were used; allows for senders whose clocks
-   * are ahead.
-   */
-  let validFromMs = -Infinity;
-  const read = async () => {
-    if (state !== 'unread' || store === undefined) return;
-    state = 'reading';
-    try {
-      for (const { nonce, usedAtMs, keptUntilMs } of await store.list()) {
-        keptUntil.set(nonce, keptUntilMs);
-        latestMs = Math.max(latestMs, usedAtMs);
-      }
-      validFromMs = ((await store.validFromMs()) ?? -Infinity) + skewSecondsMax * 1000;
-      state = 'ready';
-    } catch {
-      // The next signature tries again; until then none is valid.
-      state = 'unread';
-    }
-  };
-  void read();
-  return {
-    isStale: (timeMs, nowMs) => Math.abs(Math.max(latestMs, nowMs) - timeMs) > skewSecondsMax * 1000,
-    use(nonce, timeMs, givenMs) {
-      if (state !== 'ready') {
-        void read();
-        return 'not-ready';
-      }
-      if (timeMs < validFromMs) return 'forgotten';
-      const nowMs = Math.max(latestMs, givenMs);
-      latestMs = nowMs;
-      forgetOld(nowMs);
-      if (keptUntil.has(nonce)) return 'used';
-      if (keptUntil.size >= noncesMax) return 'no-room';
-      const usedAtMs = Math.trunc(nowMs);
-      const keptUntilMs = usedAtMs + nonceKeptMs;
-      keptUntil.set(nonce, keptUntilMs);
-      store?.note({ nonce, usedAtMs, keptUntilMs });
-      return 'fresh';
-    },
-  };
 }

@@ -58,6 +58,7 @@ const settings = appSettingsOf({
   ...configDefaults,
   sso: null,
   users: null,
+  agentIssuers: [],
   transparency: { name: null, witnesses: [], quorum: 0 },
   smtp: null,
   siem: null,
@@ -200,6 +201,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     downloads,
     sso,
     tokenReader,
+    workloadTokens,
     prepareForDelegates,
   } = parts;
   app.addHook('onReady', () => statistics.start());
@@ -219,6 +221,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', async () => recordStream?.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
+  app.addHook('onReady', async () => workloadTokens.start());
+  app.addHook('onClose', async () => workloadTokens.close());
   app.addHook('onListen', async () => sso?.recheck.start());
   app.addHook('onClose', async () => sso?.recheck.close());
   app.addHook('onListen', async () => void policyHistory.note());
@@ -275,10 +279,11 @@ function addRoutes(app: FastifyInstance, appParts: AppParts): void {
  * takes.
  */
 function managementDeps({ deps, base: { store, clock }, parts }: AppParts): ManagementDeps {
-  const { policies, rate, areWebhooksPrivate, publicUrl } = deps;
+  const { policies, rate, areWebhooksPrivate, publicUrl, agentIssuers } = deps;
   const { outgoing } = parts;
   return {
     ...parts,
+    agentIssuers,
     clock,
     self: deps.self ?? describeReplica(clock()),
     keyedDigest: createBodyDigest(store.masterKey),

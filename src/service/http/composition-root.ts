@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { createPlayground } from '../../analysis/playground.ts';
 import { createReplays } from '../../analysis/replay/replays.ts';
 import { delegationsIn } from '../agents/delegations/delegation.ts';
+import { createNonceCache, nonceStoreOf } from '../agents/nonces.ts';
 import { createSignatureVerifier } from '../agents/signature.ts';
 import { type PolicyGaps, watchPolicyGaps } from '../alerts/policy-gaps.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
@@ -37,6 +38,8 @@ import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createTransparencyLog, type TransparencyLog } from '../transparency-log/transparency-log.ts';
 import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-behalf.ts';
+import { createProofChecker, proofNoncePrefix } from '../workloads/proof.ts';
+import { createWorkloadTokenReader, noWorkloadTokens } from '../workloads/read-token.ts';
 import type { ConfiguredDeps } from './app.ts';
 import { createFairShares } from './auth/fair-shares.ts';
 import { createIdentifier } from './auth/identify-agent.ts';
@@ -253,15 +256,39 @@ function createAnalyses(deps: ConfiguredDeps, { store, log }: Base) {
 }
 
 /** Makes the parts that identify agents and sub-agents, with the policies as they decide for sub-agents. */
-function createCallers({ rate }: ConfiguredDeps, { store, clock }: Base) {
+function createCallers({ rate, agentIssuers, publicUrl }: ConfiguredDeps, { store, clock, log }: Base) {
   const delegated = createDelegatedPolicies();
   /** Loads what decides for sub-agents before the first one comes, if there are delegations. */
   const prepareForDelegates = async () => {
     const [one] = await delegationsIn(store.documents).list({ countMax: 1 });
     if (one !== undefined) await delegated.ready();
   };
-  const identifier = createIdentifier({ store, rate, clock, readyForDelegates: delegated.ready });
-  return { delegated, prepareForDelegates, ...identifier };
+  const workloadTokens =
+    agentIssuers.length === 0
+      ? noWorkloadTokens
+      : createWorkloadTokenReader(agentIssuers, (err, issuer) =>
+          log.warn({ err, issuer }, "could not read the keys of an agents' issuer; retrying"),
+        );
+  const proofs = createProofChecker({
+    origin: new URL(publicUrl).origin,
+    nonces: createNonceCache({ store: nonceStoreOf(store.nonces, isOfProof) }),
+    // A store that only one process serves has no other process that could take the nonce.
+    settle: async (nonce) => (store.replicas === null ? 'settled' : await store.settle(nonce)),
+    clock,
+  });
+  const identifier = createIdentifier({
+    store,
+    rate,
+    clock,
+    readyForDelegates: delegated.ready,
+    workloadTokens,
+    proofs,
+  });
+  return { delegated, prepareForDelegates, workloadTokens, proofs, ...identifier };
+}
+
+function isOfProof(nonce: string): boolean {
+  return nonce.startsWith(proofNoncePrefix);
 }
 
 interface GapBase extends Pick<Base, 'log'> {
@@ -409,7 +436,7 @@ function createHandlers(
     verifySignature: createSignatureVerifier({
       masterKey: store.masterKey,
       isCompatibilityAllowed: deps.bodySignatures === 'allow',
-      nonces: store.nonces,
+      nonces: createNonceCache({ store: nonceStoreOf(store.nonces, (nonce) => !isOfProof(nonce)) }),
     }),
     recordRefusal,
     onRefused: (refusal) => statistics.refused(refusal),

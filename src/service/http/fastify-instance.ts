@@ -260,6 +260,6 @@ function withoutNullError(fields: Record<string, unknown>): Record<string, unkno
 }
 
 /** Headers that stay out of the log, should a request ever be logged. */
-const secretHeaders = ['x-agent-api-key', 'x-service-signature', 'authorization', 'cookie'].flatMap(
+const secretHeaders = ['x-agent-api-key', 'x-service-signature', 'authorization', 'dpop', 'cookie'].flatMap(
   (name) => [`req.headers["${name}"]`, `headers["${name}"]`],
 );

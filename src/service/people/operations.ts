@@ -19,6 +19,7 @@ export const operations = {
   'agents.enable': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'agents.revoke': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'agents.rotate': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'agents.identities': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'agents.signing': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   // Only the control owner can answer for an agent; not even an admin does so in their place.
   'agents.step-up': { admin: 'own', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },

@@ -106,6 +106,8 @@ export interface PersonalToken {
   readonly endsAtMs: number;
   /** Digest of the password when the token was made; once the password changes, the token is over. */
   readonly passwordDigest: string;
+  /** The thumbprint of the key that its sender has to prove (RFC 9449); absent for a token that proves itself. */
+  readonly jkt?: string;
 }
 
 export interface Invitation {

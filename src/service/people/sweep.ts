@@ -37,6 +37,7 @@ const sweptKinds = [
   'policy-proposal',
   'policy-proposal-content',
   'delegation',
+  'agent-identity',
   'plan',
   'stop-mark',
   'standing-approval',

@@ -15,12 +15,16 @@ const dayMs = 24 * 60 * 60 * 1000;
 export const tokenDaysMax = 366;
 const tokensMax = 50;
 const nameLengthMax = 100;
+/** SHA-256 in base64url. */
+const thumbprintForm = /^[\w-]{43}$/;
 
 export interface TokenDraft {
   readonly name: string;
   readonly roles: readonly Role[];
   /** How many days the token is valid. */
   readonly days: number;
+  /** The thumbprint (RFC 7638) of the key to which the token is bound; absent to bind it to none. */
+  readonly jkt?: string | undefined;
 }
 
 export type NewToken = {
@@ -52,6 +56,7 @@ export async function createToken(
     createdAtMs,
     endsAtMs: createdAtMs + draft.days * dayMs,
     passwordDigest: passwordDigestOf(actor.person),
+    ...(draft.jkt === undefined ? {} : { jkt: draft.jkt }),
   };
   const notice = newNotice(directory, actor.person, { what: 'token-made', name: token.name });
   await directory.change([directory.tokens.put(token, 0), directory.notices.put(notice, 0)], {
@@ -59,7 +64,12 @@ export async function createToken(
     what: 'token-made',
     subject: id,
     before: null,
-    after: { name: token.name, roles: [...token.roles], ends_at_ms: token.endsAtMs },
+    after: {
+      name: token.name,
+      roles: [...token.roles],
+      ends_at_ms: token.endsAtMs,
+      ...(token.jkt === undefined ? {} : { dpop_jkt: token.jkt }),
+    },
   });
   return { kind: 'made', token, text, notice };
 }
@@ -67,7 +77,7 @@ export async function createToken(
 async function draftProblems(
   { tokens }: Directory,
   { person, roles }: Actor,
-  { name, roles: requestedRoles, days }: TokenDraft,
+  { name, roles: requestedRoles, days, jkt }: TokenDraft,
 ): Promise<readonly FieldProblem[]> {
   const present = await tokens.list({ parent: person.id, countMax: tokensMax });
   const ofName = nameProblem(name, nameLengthMax);
@@ -79,6 +89,9 @@ async function draftProblems(
     ...(Number.isInteger(days) && days >= 1 && days <= tokenDaysMax
       ? []
       : [{ field: 'days', detail: `write a whole number from 1 to ${tokenDaysMax}` }]),
+    ...(jkt === undefined || thumbprintForm.test(jkt)
+      ? []
+      : [{ field: 'dpop_jkt', detail: 'a thumbprint has 43 letters, digits, `-` or `_`' }]),
     ...(present.length < tokensMax
       ? []
       : [{ field: 'name', detail: `remove one of your ${tokensMax} tokens first` }]),
@@ -87,7 +100,12 @@ async function draftProblems(
 
 export type TokenCheck =
   /** The person of the token, with the roles that both have. */
-  | { readonly kind: 'good'; readonly actor: Actor }
+  | {
+      readonly kind: 'good';
+      readonly actor: Actor;
+      /** The thumbprint of the key that the sender has to prove; null for a token that proves itself. */
+      readonly jkt: string | null;
+    }
   /**
    * `unknown` says that the token does not exist. All else is said only to whoever has the whole token:
    * `ended` by its time, `person-inactive`, `password-changed` since it was made, or `earlier-version` when it
@@ -109,7 +127,7 @@ export async function checkToken(directory: Directory, text: string): Promise<To
   if (passwordDigest === undefined) return { kind: 'earlier-version' };
   if (passwordDigest !== passwordDigestOf(person)) return { kind: 'password-changed' };
   const roles = allRoles.filter((role) => token.roles.includes(role) && person.roles.includes(role));
-  return { kind: 'good', actor: { person, roles, isToken: true } };
+  return { kind: 'good', actor: { person, roles, isToken: true }, jkt: token.jkt ?? null };
 }
 
 /** Returns the person of a token, with the roles that both have; null when the token lets nobody in. */

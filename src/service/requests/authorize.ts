@@ -16,6 +16,7 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { type ChainDecider, noChains } from '../agents/delegations/chain-decider.ts';
 import { type ActingChain, type ActingLink, chainVersions } from '../agents/delegations/delegation.ts';
+import { identityVersion } from '../agents/identities/identity.ts';
 import { pointVersion } from '../agents/points/point.ts';
 import type { DocumentVersion, GrantPrecondition } from '../store/contract/grant-precondition.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
@@ -436,11 +437,12 @@ function withGivers({ record, uses }: DecidedRequest, givers: readonly StandingG
 
 /** The versions that must still be current when the record is stored. */
 export function grantPrecondition(
-  { agent, key, nonce, point, chain }: AuthorizeInput,
+  { agent, key, nonce, point, chain, workload }: AuthorizeInput,
   { switches: { generation }, policies }: DecisionState,
   documents: readonly DocumentVersion[],
 ): GrantPrecondition {
-  const versions = chain === undefined ? documents : [...documents, ...chainVersions(chain)];
+  const ofChain = chain === undefined ? documents : [...documents, ...chainVersions(chain)];
+  const versions = workload === undefined ? ofChain : [...ofChain, identityVersion(workload)];
   const precondition: GrantPrecondition = {
     policies: policies.digest,
     agentId: agent.id,

@@ -74,7 +74,7 @@ export function decideRequest(
     trace,
     policySet: policySetOf(active),
     engine: engineVersions,
-    key: { id: input.key.id, isReplaced: input.key.notAfterMs !== null },
+    key: { id: input.key.id, isReplaced: input.key.notAfterMs !== null && input.workload === undefined },
     isSigned: input.isSigned,
     clientAddress: input.clientAddress,
     timing: { decideMicroseconds: microseconds(startedAt, decidedAt) },
@@ -95,7 +95,7 @@ export function decideRequest(
 
 type RareParts = Pick<
   RequestRecord,
-  'resolved' | 'rows' | 'receipt' | 'point' | 'chain' | 'userUnknown' | 'evaluation' | 'plan'
+  'resolved' | 'rows' | 'receipt' | 'point' | 'chain' | 'workload' | 'userUnknown' | 'evaluation' | 'plan'
 >;
 
 /**
@@ -116,8 +116,9 @@ function rareParts(
   },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
-  const { point, chain, evaluation, plan, onBehalf } = input;
-  const isOwn = point === undefined && chain === undefined && onBehalf === undefined;
+  const { point, chain, workload, evaluation, plan, onBehalf } = input;
+  const isByKey = point === undefined && chain === undefined && workload === undefined;
+  const isOwn = isByKey && onBehalf === undefined;
   const isPlain = resolved === undefined && rows === undefined && isOwn;
   if (isPlain && !isProved && evaluation === undefined && plan === undefined) return null;
   return {
@@ -126,6 +127,7 @@ function rareParts(
     ...(isProved && receiptBases.requestedBy(input)),
     ...(point && { point: { id: point.id, name: point.name } }),
     ...(chain && { chain: memo(recordedChains, chain, recordedLinks) }),
+    ...(workload && { workload: { issuer: workload.issuer, subject: workload.subject } }),
     ...(onBehalf && 'unknown' in onBehalf && { userUnknown: onBehalf.unknown }),
     ...(evaluation && { evaluation }),
     ...(plan && { plan }),

@@ -4,6 +4,7 @@
 // bound to it.
 
 import { type ActingChain, delegatedKeyPrefix, delegateNow } from '../agents/delegations/delegation.ts';
+import { type ActingWorkload, identityNow } from '../agents/identities/identity.ts';
 import { type ActingPoint, keyNow, pointNow } from '../agents/points/point.ts';
 import type { AgentRow, KeyRow } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -18,6 +19,8 @@ export interface AuthenticatedCaller {
   readonly point?: ActingPoint;
   /** The delegations by which a sub-agent asks; absent when the agent asks by itself. */
   readonly chain?: ActingChain;
+  /** The workload whose token identifies the agent; absent when a key does. */
+  readonly workload?: ActingWorkload;
 }
 
 export interface IdentityRefusal {
@@ -29,7 +32,8 @@ export interface IdentityRefusal {
     | 'not-signed'
     | 'nonce-used'
     | 'point-stopped'
-    | 'delegation-ended';
+    | 'delegation-ended'
+    | 'identity-ended';
   /** One sentence in lower case, where the caller learns more. */
   readonly detail?: string;
 }
@@ -42,15 +46,39 @@ export async function identifyAgain(
 ): Promise<AuthenticatedCaller | IdentityRefusal> {
   if (before.point !== undefined)
     return await identifyByPoint({ agents, documents }, { ...before, point: before.point }, nowMs);
+  if (before.workload !== undefined)
+    return await identifyWorkload({ agents, documents }, { ...before, workload: before.workload }, nowMs);
   if (before.chain !== undefined) return await identifyDelegate({ agents, documents }, before, nowMs);
   const agentWithKey = await agents.findByKeyId(before.key.id);
   if (agentWithKey === null || agentWithKey.agent.id !== before.agent.id) return notAllowedNow('key-ended');
   const { agent, key } = agentWithKey;
   if (key.notAfterMs !== null && key.notAfterMs <= nowMs) return notAllowedNow('key-ended');
+  return stoppedAgent(agent, before) ?? { agent, key, isSigned: before.isSigned };
+}
+
+/** Why the agent as it is now may no longer ask; null when it may. */
+function stoppedAgent(agent: AgentRow, before: AuthenticatedCaller): IdentityRefusal | null {
   if (agent.status !== 'active') return notAllowedNow(agent.status);
   const isSecretNew = agent.sealedSigningSecret !== before.agent.sealedSigningSecret;
-  if (before.isSigned ? isSecretNew : agent.signing === 'required') return notAllowedNow('not-signed');
-  return { agent, key, isSigned: before.isSigned };
+  const isUnsigned = before.isSigned ? isSecretNew : agent.signing === 'required';
+  return isUnsigned ? notAllowedNow('not-signed') : null;
+}
+
+/** Identifies a workload: its token may have ended, or the identity that the token fits. */
+async function identifyWorkload(
+  store: Pick<Store, 'agents' | 'documents'>,
+  before: AuthenticatedCaller & { readonly workload: ActingWorkload },
+  nowMs: number,
+): Promise<AuthenticatedCaller | IdentityRefusal> {
+  const { key, workload, chain, isSigned } = before;
+  if (key.notAfterMs !== null && key.notAfterMs <= nowMs)
+    return { ...notAllowedNow('identity-ended'), detail: 'has expired' };
+  const now = await identityNow(store, workload.id);
+  if (now === null || now.agent.id !== before.agent.id) return notAllowedNow('identity-ended');
+  const stopped = stoppedAgent(now.agent, before);
+  if (stopped !== null) return stopped;
+  // An identity that lasts has not changed, and neither have the actors that it knows.
+  return { agent: now.agent, key, isSigned, workload, ...(chain === undefined ? {} : { chain }) };
 }
 
 /** Identifies a caller that came by a delegated key: the links of its chain may have changed. */

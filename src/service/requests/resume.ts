@@ -78,7 +78,12 @@ export async function resume(deps: ResumeDeps, asking: RepeatedCall, id: string)
   // Meters are noted and known before they are read: an unknown one could refuse the call.
   await metered(deps.metering, deps.policies);
   await deps.metering.settled();
-  const read = await readRequest(deps, { id, asker: null, call: factsOf(deps, asking) });
+  const read = await readRequest(deps, {
+    id,
+    asker: null,
+    call: factsOf(deps, asking),
+    workload: asking.workload,
+  });
   if (read === null || !sameRequestTest(deps, asking)(read.snapshot.state.record)) return null;
   const { snapshot } = read;
   switch (statusAt(snapshot.state, snapshot.nowMs)) {
@@ -124,6 +129,7 @@ async function take(deps: ResumeDeps, asking: RepeatedCall, requestId: string): 
     id: requestId,
     asker: null,
     call: factsOf(deps, asking),
+    workload: asking.workload,
     handler: async (seen) => {
       taken = { kind: 'granted', state: seen.state };
       const judged = handleTaking(deps, asking, seen);
@@ -180,11 +186,12 @@ function handleTaking(
   return [eventOf('taken', { who: `agent ${agent.id}`, atMs: nowMs, state: after }, detail)];
 }
 
-/** Whether agent, key and enforcement point are as they were when the caller was identified. */
-function isCurrent({ agent, point, key }: RepeatedCall, seen: RequestSnapshot): boolean {
+/** Whether agent, key or identity, and enforcement point are as they were when the caller was identified. */
+function isCurrent({ agent, point, key, workload }: RepeatedCall, seen: RequestSnapshot): boolean {
   return (
     seen.agent.version === agent.version &&
     seen.point?.version === point?.version &&
+    seen.workload?.version === workload?.version &&
     (key.notAfterMs === null || key.notAfterMs > seen.nowMs)
   );
 }

@@ -39,3 +39,12 @@ export function isDatabaseAddress(value: unknown): value is string {
   if (url === null || (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')) return false;
   return url.hostname !== '' && url.pathname.length > 1;
 }
+
+/**
+ * Whether an address may be that of an issuer: by `https:`, or on this machine. Otherwise an attacker between
+ * the service and the provider could claim to be anybody.
+ */
+export function isIssuer(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}

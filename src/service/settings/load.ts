@@ -14,7 +14,9 @@ import { isSiemAddress, type SiemSettings } from '../siem/siem-settings.ts';
 import { isKeyName } from '../transparency-log/signed-note.ts';
 import { readWitnesses, type Witness } from '../transparency-log/witnesses.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
-import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
+import type { WorkloadIssuer } from '../workloads/read-token.ts';
+import { isAddress, isDatabaseAddress, isIssuer, isSmtpAddress, networksOf } from './address-forms.ts';
+import { issuersOf, issuersText } from './agent-issuers.ts';
 import { headersOf, pairsOf } from './pairs.ts';
 import { fieldsOf, siemOf, siemProblems } from './siem.ts';
 import {
@@ -75,15 +77,6 @@ function ssoOf(settingOf: ValueOfSetting): SsoSettings | null {
     scimToken: scimToken === null ? null : String(scimToken),
     externalIdClaim: String(settingOf('sso.external_id_claim')),
   };
-}
-
-/**
- * Whether an address may be that of an issuer: by `https:`, or on this machine. Otherwise an attacker between
- * the service and the provider could claim to be anybody.
- */
-function isIssuer(address: string): boolean {
-  const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
 /** The text of role rules; null when they are not valid. */
@@ -189,6 +182,8 @@ export interface Config extends PlainConfig {
   /** The issuer of tokens that name the user of an agent; null without one. */
   readonly users: UserSettings | null;
   readonly transparency: TransparencySettings;
+  /** The issuers of tokens that identify agents; empty when agents have keys only. */
+  readonly agentIssuers: readonly WorkloadIssuer[];
   /** The mail server and the sender's address; null to send no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
   /** The receiver of records; null without one. */
@@ -215,7 +210,7 @@ const appSettings = [
     'mayAgentsPropose',
     'isNarrowingAccepted',
   ] as const),
-  ...(['trustedProxies', 'sso', 'users', 'transparency', 'smtp', 'siem'] as const),
+  ...(['trustedProxies', 'sso', 'users', 'agentIssuers', 'transparency', 'smtp', 'siem'] as const),
 ] satisfies readonly (keyof Config)[];
 
 export type AppSettings = Pick<Config, (typeof appSettings)[number]>;
@@ -348,7 +343,7 @@ const variables = new Map(settingNames.map((name) => [environmentVariableOf(name
  * Variables that Kubernetes sets for every pod when a service is called `writ`, and variables of the commands
  * and agents that call a service.
  */
-const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$|API_KEY$|AGENT$)/;
+const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$|TOKEN_FILE$|API_KEY$|AGENT$)/;
 
 /** What is no use in a variable for all programs goes to `ignored`: it is no fault of this service's settings. */
 function readStandardVariables(
@@ -430,6 +425,11 @@ function takeValue({ name, value, origin, base }: GivenValue): Value | { readonl
         ? text
         : wants('such as `NAME+ID+KEY https://witness.example.com`, separated by commas');
     }
+    case 'agent-issuers':
+      return (
+        issuersText(value, base) ??
+        wants('a list of issuers such as `https://issuer.example.com audience=https://writ.example.com`')
+      );
     case 'smtp':
       return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
     case 'database':
@@ -483,6 +483,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Omit<Config, 'ignore
     sso: ssoOf(of),
     users: usersOf(of),
     transparency: transparencyOf(of),
+    agentIssuers: issuersOf(of('agents.issuers')),
     smtp,
     siem: siemOf(of),
   };

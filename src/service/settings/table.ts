@@ -8,7 +8,7 @@ import { pairsOf } from './pairs.ts';
 
 type PlainKind =
   | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'origin' | 'smtp')
-  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules' | 'headers' | 'pairs')
+  | ('database' | 'boolean' | 'networks' | 'issuer' | 'agent-issuers' | 'role-rules' | 'headers' | 'pairs')
   | ('siem-address' | 'fields' | 'log-name' | 'witnesses');
 
 export interface Setting {
@@ -300,6 +300,13 @@ export const settings = {
     kind: { is: 'text' },
     placeholder: 'name',
     help: 'the token claim with the groups of a user, or a path to it',
+  },
+  'agents.issuers': {
+    default: null,
+    kind: { is: 'agent-issuers' },
+    placeholder: 'issuers',
+    help: 'the issuers of tokens that identify agents, separated by commas, such as "https://issuer.example.com audience=https://writ.example.com"',
+    more: 'a list, or one text; each issuer may add `keys=` and `lifetime=`; see [Agents without keys](workload-identity.md)',
   },
   receipts: {
     default: true,

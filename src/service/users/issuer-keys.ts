@@ -2,7 +2,9 @@
 // for the keys gets at once what is known at that moment; keys that the issuer has not confirmed for an hour
 // are no longer known.
 
+import { open } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
 import type { createLocalJWKSet, JSONWebKeySet } from 'jose';
 import { fetchDocument } from '../fetching/fetch-document.ts';
 
@@ -32,7 +34,7 @@ export interface IssuerKeys {
 
 export interface KeySource {
   readonly issuer: string;
-  /** The address of the keys; null when the issuer's discovery document names it. */
+  /** The address of the keys, or of a file with them (`file:`); null when the issuer's discovery document names it. */
   readonly keys: string | null;
   readonly timing?: Partial<KeyTiming>;
   /** Called for the first failure after a success, and not again until the next success. */
@@ -108,10 +110,22 @@ async function discover(issuer: string, stop: AbortSignal): Promise<string> {
 }
 
 async function readText(address: string, stop: AbortSignal): Promise<string> {
+  if (address.startsWith('file:')) return await readKeyFile(fileURLToPath(address));
   const limits = { bytesMax: documentBytesMax, timeoutMs, signal: stop };
   const { status, bytes } = await fetchDocument(address, { accept: 'application/json' }, limits);
   if (status !== 200) throw new Error(`the issuer answers with ${status}`);
   return Buffer.from(bytes).toString('utf8');
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(documentBytesMax + 1));
+    if (bytesRead > documentBytesMax) throw new Error('the file of the keys is too large');
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 async function keysOf(text: string): Promise<Keys> {

@@ -7,6 +7,16 @@ import type { JWTPayload } from 'jose';
 import type { UserFacts } from '../../language/model/request.ts';
 import { canonicalEmail } from '../../language/value/email.ts';
 import { type IssuerKeys, type KeyTiming, watchIssuerKeys } from './issuer-keys.ts';
+import {
+  claimAt,
+  earlySeconds,
+  isText,
+  isTokenText,
+  isTokenType,
+  tokenAlgorithms,
+  tokenFaultOf,
+  tokenFaults,
+} from './signed-token.ts';
 
 export interface UserSettings {
   /** The issuer, as its tokens name it. */
@@ -24,16 +34,7 @@ export interface UserSettings {
 /** Why a token identifies nobody, as words that follow "the token". */
 export const userUnknowns = {
   unconfigured: 'was ignored: no issuer is configured',
-  keyless: 'cannot be verified: the keys of the issuer are unknown',
-  malformed: 'is not a signed JWT',
-  algorithm: 'is signed with an algorithm that is not accepted',
-  key: 'is not signed with a current key of the issuer',
-  signature: 'has an invalid signature',
-  issuer: 'is from another issuer',
-  audience: 'is for another service',
-  expired: 'has expired',
-  early: 'is not valid yet',
-  claims: 'lacks a required claim',
+  ...tokenFaults,
 } as const;
 export type UserUnknown = keyof typeof userUnknowns;
 
@@ -50,21 +51,8 @@ export interface TokenReader {
   close(): void;
 }
 
-/** Asymmetric algorithms only: a public key must never be taken for a shared secret. */
-const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-/**
- * The types of access tokens and identity tokens. Whatever an issuer signs for other purposes, such as logout
- * tokens, has a type of its own.
- */
-const tokenTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
-
-const tokenForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-const tokenLengthMax = 12_000;
-const textLengthMax = 255;
 const elementsMax = 1_000;
 const knownMax = 1_000;
-/** How far the issuer's clock may be ahead, so that a token that it has just made is valid. */
-const earlySeconds = 60;
 
 interface CachedUser {
   /** The keys with which the token was checked. */
@@ -85,7 +73,7 @@ export function createTokenReader(settings: UserSettings, onFailure: (error: unk
   const cachedUsers = new Map<string, CachedUser>();
   return {
     read(token, nowMs) {
-      if (token.length > tokenLengthMax || !tokenForm.test(token)) return { unknown: 'malformed' };
+      if (!isTokenText(token)) return { unknown: 'malformed' };
       const keys = issuerKeys.current();
       if (keys === null) return { unknown: 'keyless' };
       const name = hash('sha256', token);
@@ -122,7 +110,7 @@ async function check({ settings, issuerKeys, token, nowMs }: TokenCheck): Promis
     const { payload, protectedHeader } = await jwtVerify(token, keys, {
       issuer: settings.issuer,
       audience: settings.audience,
-      algorithms,
+      algorithms: tokenAlgorithms,
       requiredClaims: ['exp', 'sub'],
       currentDate: new Date(nowMs),
       clockTolerance: earlySeconds,
@@ -130,34 +118,14 @@ async function check({ settings, issuerKeys, token, nowMs }: TokenCheck): Promis
     const expiresAtMs = Number(payload.exp) * 1_000;
     if (expiresAtMs <= nowMs) return { unknown: 'expired' };
     // A token that is bound to a key of its holder proves nothing when another party sends it.
-    const isBearer = payload.cnf === undefined && tokenTypes.has(protectedHeader.typ?.toLowerCase());
+    const isBearer = payload.cnf === undefined && isTokenType(protectedHeader.typ);
     const user = isBearer ? userOf(payload, settings) : null;
     return user === null ? { unknown: 'claims' } : { user, expiresAtMs };
   } catch (error) {
-    const why = whyUnknown(error);
+    const why = tokenFaultOf(error);
     // The issuer may have changed its keys a moment ago; after this read, the next token finds the new ones.
     if (why === 'key' || why === 'signature') issuerKeys.missed();
     return { unknown: why };
-  }
-}
-
-function whyUnknown(error: unknown): UserUnknown {
-  const { code, claim } = Object(error) as { readonly code?: unknown; readonly claim?: unknown };
-  switch (code) {
-    case 'ERR_JOSE_ALG_NOT_ALLOWED':
-    case 'ERR_JOSE_NOT_SUPPORTED':
-      return 'algorithm';
-    case 'ERR_JWKS_NO_MATCHING_KEY':
-    case 'ERR_JWKS_MULTIPLE_MATCHING_KEYS':
-      return 'key';
-    case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
-      return 'signature';
-    case 'ERR_JWT_EXPIRED':
-      return 'expired';
-    case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
-      return claim === 'iss' ? 'issuer' : claim === 'aud' ? 'audience' : claim === 'nbf' ? 'early' : 'claims';
-    default:
-      return 'malformed';
   }
 }
 
@@ -178,26 +146,8 @@ function userOf(payload: JWTPayload, { rolesClaim, groupsClaim }: UserSettings):
   };
 }
 
-/** Returns the claim of this name, or the value that the steps lead to. */
-function claimAt(payload: JWTPayload, name: string): unknown {
-  if (Object.hasOwn(payload, name)) return payload[name];
-  return name
-    .split('.')
-    .reduce<unknown>(
-      (at, step) =>
-        typeof at === 'object' && at !== null && Object.hasOwn(at, step)
-          ? (at as Readonly<Record<string, unknown>>)[step]
-          : undefined,
-      payload,
-    );
-}
-
 /** Null when the value is no list of texts: a part of the list would be another list of roles or groups. */
 function textsOf(value: unknown): readonly string[] | null {
   if (!Array.isArray(value) || value.length > elementsMax) return null;
   return value.every(isText) ? value : null;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= textLengthMax && value.isWellFormed();
 }

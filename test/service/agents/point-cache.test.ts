@@ -4,16 +4,17 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { createDocumentUses, lastUseOf } from '../../../src/service/agents/document-uses.ts';
 import { cachedMsMax } from '../../../src/service/agents/key-cache.ts';
 import { createApiKey } from '../../../src/service/agents/keys.ts';
 import * as changes from '../../../src/service/agents/points/change-point.ts';
 import {
   authenticatePoint,
   type PointAuthentication,
+  pointKeyUses,
   type SentByPoint,
 } from '../../../src/service/agents/points/point.ts';
 import { createPointCache, type PointCache } from '../../../src/service/agents/points/point-cache.ts';
-import { createPointUses, lastUseOf } from '../../../src/service/agents/points/point-uses.ts';
 import { addAgent } from '../../../src/service/agents/registry.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
@@ -149,9 +150,9 @@ test('the use of a key is kept to the minute, changes nothing that a grant depen
   const used = await authenticatePoint(store, sent, startMs);
   if (used.kind !== 'ok') throw new Error(used.kind);
   const [keyId = ''] = (await changes.keysOf(store.documents, point.id)).map(({ id }) => id);
-  const uses = createPointUses(store.documents);
+  const uses = createDocumentUses(store.documents, pointKeyUses);
   const minute = startMs - (startMs % 60_000);
-  expect(await lastUseOf(store.documents, keyId)).toBeNull();
+  expect(await lastUseOf(store.documents, pointKeyUses, keyId)).toBeNull();
   for (const [noted, kept] of [
     [startMs, minute],
     [startMs + 120_000, minute + 120_000],
@@ -159,12 +160,12 @@ test('the use of a key is kept to the minute, changes nothing that a grant depen
   ] as const) {
     uses.note(used.key, noted);
     await uses.flush();
-    expect(await lastUseOf(store.documents, keyId)).toBe(kept);
+    expect(await lastUseOf(store.documents, pointKeyUses, keyId)).toBe(kept);
   }
   expect(await authenticatePoint(store, sent, startMs)).toEqual(used);
   for (const nowMs of [startMs, startMs + 1])
     expect((await changes.rotatePointKey(by(store, nowMs), point.id, 0)).kind).toBe('made');
-  expect(await lastUseOf(store.documents, keyId)).toBeNull();
+  expect(await lastUseOf(store.documents, pointKeyUses, keyId)).toBeNull();
 });
 
 test('a key is refused from the moment at which it expires', async () => {

@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createNonceCache } from '../../../src/service/agents/nonces.ts';
 import { deriveKey, seal } from '../../../src/service/agents/sealing.ts';
 import {
   createSignatureVerifier,
@@ -78,7 +79,7 @@ describe('the recommended form', () => {
   });
 
   test('accepts no nonce twice when the clock goes back and forth, and keeps none for longer', () => {
-    const verify = verifier({ noncesMax: 3 });
+    const verify = verifier({ nonces: createNonceCache({ countMax: 3 }) });
     const header = signed();
     expect(verify(header)).toBe('valid');
     const hourMs = 3_600_000;
@@ -105,7 +106,7 @@ describe('the recommended form', () => {
   });
 
   test('without room for nonces, signatures are refused until old ones are forgotten', () => {
-    const verify = verifier({ noncesMax: 1 });
+    const verify = verifier({ nonces: createNonceCache({ countMax: 1 }) });
     expect(verify(signed())).toBe('valid');
     expect(verify(signed({ n: 'nonce-0002' }))).toEqual({ invalid: 'too many signed requests' });
     const nowMs = startMs + 600_001;
@@ -168,7 +169,11 @@ describe('across a restart', () => {
   const request = { agent, header: signed(), path, body, nowMs: startMs };
   const openVerifier = async (file: string) => {
     const store = await openStore({ path: file });
-    const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces: store.nonces });
+    const verify = createSignatureVerifier({
+      masterKey,
+      isCompatibilityAllowed: true,
+      nonces: createNonceCache({ store: store.nonces }),
+    });
     // The nonces of an earlier run are read in the same turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     return { store, verify };
@@ -203,7 +208,11 @@ describe('across a restart', () => {
         answer = resolve;
       });
     const nonces = { list, note: () => {}, validFromMs: async () => null };
-    const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
+    const verify = createSignatureVerifier({
+      masterKey,
+      isCompatibilityAllowed: true,
+      nonces: createNonceCache({ store: nonces }),
+    });
     const notYet = { invalid: 'the nonce cannot be checked yet: send the request again' };
     expect(verify(request)).toEqual(notYet);
     answer([{ nonce: `${agent.id} nonce-0001`, usedAtMs: startMs, keptUntilMs: startMs + 600_000 }]);
@@ -214,7 +223,11 @@ describe('across a restart', () => {
   test('a signature that may be older than a restored backup is refused', async () => {
     const at = async (validFromMs: number) => {
       const nonces = { list: async () => [], note: () => {}, validFromMs: async () => validFromMs };
-      const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
+      const verify = createSignatureVerifier({
+        masterKey,
+        isCompatibilityAllowed: true,
+        nonces: createNonceCache({ store: nonces }),
+      });
       await new Promise((resolve) => setImmediate(resolve));
       return verify(request);
     };
@@ -228,7 +241,11 @@ describe('across a restart', () => {
   test('a store that could not be read is read again at the next signature', async () => {
     const list = vi.fn().mockRejectedValueOnce(new Error('locked')).mockResolvedValue([]);
     const nonces = { list, note: () => {}, validFromMs: async () => null };
-    const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
+    const verify = createSignatureVerifier({
+      masterKey,
+      isCompatibilityAllowed: true,
+      nonces: createNonceCache({ store: nonces }),
+    });
     await new Promise((resolve) => setImmediate(resolve));
     expect(verify(request)).toEqual({ invalid: expect.stringContaining('yet') });
     await new Promise((resolve) => setImmediate(resolve));

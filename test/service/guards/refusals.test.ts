@@ -24,7 +24,9 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
     'code_needed',
     'code_used',
     'invalid_api_key',
+    'invalid_dpop_proof',
     'invalid_signature',
+    'invalid_token',
     'missing_api_key',
     'not_signed_in',
     'wrong_credentials',
@@ -36,6 +38,7 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
     'cross_site_request',
     'delegated_key',
     'delegation_ended',
+    'identity_not_mapped',
     'not_allowed',
     'point_not_active',
     'proof_needed',
@@ -64,7 +67,7 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
   ],
   431: ['headers_too_large'],
   500: ['internal_error', 'record_failed'],
-  503: ['playground_failed', 'store_busy', 'too_many_connections'],
+  503: ['issuer_keys_unknown', 'playground_failed', 'store_busy', 'too_many_connections'],
 };
 
 test('each refusal has its status', () => {

@@ -17,6 +17,7 @@ agents.disable       + + . o .
 agents.enable        + + . . .
 agents.revoke        + + . . .
 agents.rotate        + + . . .
+agents.identities    + + . . .
 agents.signing       + + . . .
 agents.step-up       o o o o .
 points.view          + + . . +
@@ -108,13 +109,14 @@ export const credentialByHand: ReadonlyMap<string, CredentialKind> = new Map(
 /** The operation of the table that each route belongs to. */
 const accessLines = `
 agents.view          GET /v1/agents, GET /v1/agents/{id}, GET /v1/agents/{id}/keys
-agents.view          GET /v1/agents/{id}/activity
+agents.view          GET /v1/agents/{id}/activity, GET /v1/agents/{id}/identities
 agents.register      POST /v1/agents
 agents.change        PATCH /v1/agents/{id}
 agents.disable       POST /v1/agents/{id}/disable
 agents.enable        POST /v1/agents/{id}/enable
 agents.revoke        POST /v1/agents/{id}/revoke
 agents.rotate        POST /v1/agents/{id}/keys
+agents.identities    POST /v1/agents/{id}/identities, DELETE /v1/agents/{id}/identities/{identity}
 agents.signing       POST /v1/agents/{id}/signing
 agents.step-up       POST /v1/requests/{id}/step-up, POST /v1/requests/{id}/step-up/options
 agents.step-up       POST /v1/agents/{id}/step-up, POST /v1/agents/{id}/step-up/options

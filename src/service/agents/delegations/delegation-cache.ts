@@ -1,6 +1,7 @@
 // Caches the agent and the chain of a delegated key, by the rules of `key-cache.ts`.
 
 import type { Store } from '../../store/contract/store.ts';
+import { identityKind } from '../identities/identity.ts';
 import { createKeyCache, type Instant } from '../key-cache.ts';
 import {
   type ActingDelegate,
@@ -24,7 +25,7 @@ export function createDelegationCache({
   documents,
 }: Pick<Store, 'agents' | 'documents'>): DelegationCache {
   const cache = createKeyCache<ActingDelegate>(
-    () => agents.changesHere() + documents.changesHere(delegationKind),
+    () => agents.changesHere() + documents.changesHere(delegationKind) + documents.changesHere(identityKind),
   );
   return {
     cached: (keyText, now) => cache.cached(nameOf(keyText), keyText, now),

@@ -1,7 +1,7 @@
 // Delegations: what an agent passes on to a sub-agent, with a key for it. Each delegation is a link of a chain
 // that begins with the agent itself. INVARIANT: a delegated key is good only while every link of its chain is,
-// the agent is active, and the agent's key with which the chain began is valid; the versions of the links and
-// of the agent cover all of this, so a grant can be stored on them.
+// the agent is active, and the agent's key or identity with which the chain began is valid; the versions of the
+// links, of the identity and of the agent cover all of this, so a grant can be stored on them.
 
 import type { DelegationLink } from '../../../language/model/delegation.ts';
 import { type Collection, createCollection } from '../../store/contract/collection.ts';
@@ -9,6 +9,7 @@ import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { DocumentVersion } from '../../store/contract/grant-precondition.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { identityIdOf, identityNow, identityVersion } from '../identities/identity.ts';
 import { isSameDigest, parseApiKey } from '../keys.ts';
 
 /** The prefix of a delegated key. */
@@ -22,7 +23,7 @@ export interface Delegation extends DelegationLink {
   readonly id: string;
   /** The agent at the beginning of the chain. */
   readonly agentId: string;
-  /** The id of the agent's key with which the chain began. */
+  /** The id of the agent's key, or of its identity as records name it, with which the chain began. */
   readonly agentKeyId: string;
   /** The ids of the links above, the agent's own first. */
   readonly above: readonly string[];
@@ -60,6 +61,8 @@ export interface ActingChain {
   readonly links: readonly ActingLink[];
   /** The session of its requests; null for the one that each request names. */
   readonly session: string | null;
+  /** The identity with which the chain began; absent when it began with a key. */
+  readonly identity?: DocumentVersion;
 }
 
 export interface ActingDelegate {
@@ -76,8 +79,15 @@ export type DelegateAuthentication =
   | { readonly kind: 'ended'; readonly detail: string };
 
 /** What a grant rests on when its request came by this chain. */
-export function chainVersions({ links }: Pick<ActingChain, 'links'>): readonly DocumentVersion[] {
-  return links.map(({ id, version }) => ({ kind: delegationKind, id, version }));
+export function chainVersions({ links, identity }: ActingChain): readonly DocumentVersion[] {
+  const versions = links.map(({ id, version }) => {
+    // A link that a token states rests on the identity of the token.
+    const ofToken = identityIdOf(id);
+    return ofToken === null
+      ? { kind: delegationKind, id, version }
+      : identityVersion({ id: ofToken, version });
+  });
+  return identity === undefined ? versions : [...versions, identity];
 }
 
 /** Counts the requests that have come by a delegation; null while that is not known. */
@@ -120,13 +130,45 @@ export async function delegateNow(
     return { kind: 'ended', detail: 'a delegation above this one is gone' };
   const ended = chain.map(({ value }) => whyEnded(value, nowMs)).find((why) => why !== null);
   if (ended !== undefined) return { kind: 'ended', detail: ended };
-  const owner = await agents.findByKeyId(last.value.agentKeyId);
-  const keyEndMs = owner?.key.notAfterMs ?? null;
+  const owner = await ownerNow({ documents, agents }, last.value.agentKeyId);
+  const keyEndMs = owner?.keyEndMs ?? null;
   if (owner === null || owner.agent.id !== last.value.agentId || (keyEndMs !== null && keyEndMs <= nowMs))
-    return { kind: 'ended', detail: 'the key of the agent with which the delegation was made has ended' };
-  const { agent } = owner;
+    return {
+      kind: 'ended',
+      detail: 'the key or identity of the agent with which the delegation was made has ended',
+    };
+  const { agent, identity } = owner;
   const kind = agent.status === 'active' ? 'ok' : agent.status;
-  return { kind, agent, key: keyRow(last.value, endOf(chain, keyEndMs)), chain: actingChain(chain) };
+  const acting = actingChain(chain);
+  return {
+    kind,
+    agent,
+    key: keyRow(last.value, endOf(chain, keyEndMs)),
+    chain: identity === undefined ? acting : { ...acting, identity },
+  };
+}
+
+interface ChainOwner {
+  readonly agent: AgentRow;
+  /** When the key with which the chain began ends; null for never, as for an identity. */
+  readonly keyEndMs: number | null;
+  readonly identity?: DocumentVersion;
+}
+
+/** The agent of the key or identity with which a chain began; null when there is none any more. */
+async function ownerNow(
+  store: Pick<Store, 'documents' | 'agents'>,
+  keyId: string,
+): Promise<ChainOwner | null> {
+  const identityId = identityIdOf(keyId);
+  if (identityId === null) {
+    const owner = await store.agents.findByKeyId(keyId);
+    return owner === null ? null : { agent: owner.agent, keyEndMs: owner.key.notAfterMs };
+  }
+  const found = await identityNow(store, identityId);
+  if (found === null) return null;
+  const identity = identityVersion({ id: identityId, version: found.version });
+  return { agent: found.agent, keyEndMs: null, identity };
 }
 
 type FoundLink = { readonly value: Delegation; readonly version: number };
@@ -176,9 +218,19 @@ export async function chainNow(
   { id, name }: Pick<ActingLink, 'id' | 'name'>,
   nowMs: number,
 ): Promise<CurrentChain> {
+  const ofToken = identityIdOf(id);
+  if (ofToken !== null) return await tokenChainNow(store, ofToken);
   const now = await delegateNow(store, id, nowMs);
   if ('chain' in now)
     return { versions: chainVersions(now.chain), notAfterMs: now.key.notAfterMs, stopped: null };
   const stopped = now.kind === 'ended' ? now.detail : `the delegation \`${name}\` is gone`;
   return { versions: [], notAfterMs: null, stopped };
+}
+
+/** A chain that a token has stated lasts as long as its identity. */
+async function tokenChainNow(store: Pick<Store, 'documents' | 'agents'>, id: string): Promise<CurrentChain> {
+  const found = await identityNow(store, id);
+  if (found === null)
+    return { versions: [], notAfterMs: null, stopped: 'the identity of the agent has been removed' };
+  return { versions: [identityVersion({ id, version: found.version })], notAfterMs: null, stopped: null };
 }

@@ -8,9 +8,9 @@ import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
 import type { ReadDocument } from '../../store/contract/collection.ts';
 import type { DocumentResult, DocumentStore, DocumentWrite } from '../../store/contract/documents.ts';
 import type { AgentStatus } from '../../store/contract/records.ts';
+import { lastUseOf, usesForgotten } from '../document-uses.ts';
 import { createApiKey } from '../keys.ts';
-import { type EnforcementPoint, type PointKey, pointKeyPrefix, pointsIn } from './point.ts';
-import { lastUseOf, usesForgotten } from './point-uses.ts';
+import { type EnforcementPoint, type PointKey, pointKeyPrefix, pointKeyUses, pointsIn } from './point.ts';
 
 export interface PointDraft {
   readonly name: string;
@@ -133,6 +133,7 @@ export async function rotatePointKey(by: PointChanger, id: string, graceMs: numb
     ...over.map(({ value, version }) => keys.remove(value, version)),
     ...(await usesForgotten(
       by.documents,
+      pointKeyUses,
       over.map(({ value }) => value.id),
     )),
   ];
@@ -167,7 +168,7 @@ export async function keysOf(documents: DocumentStore, pointId: string): Promise
   const storedPointKeys = await pointsIn(documents).keys.list({ parent: pointId, countMax: keysListed });
   const used = storedPointKeys.map(async ({ value }) => ({
     ...value,
-    lastUsedAtMs: await lastUseOf(documents, value.id),
+    lastUsedAtMs: await lastUseOf(documents, pointKeyUses, value.id),
   }));
   return (await Promise.all(used)).toReversed();
 }

@@ -1,6 +1,7 @@
 // Caches which agent an enforcement point asks for, by the rules of `key-cache.ts`.
 
 import type { Store } from '../../store/contract/store.ts';
+import { createDocumentUses } from '../document-uses.ts';
 import { createKeyCache, type Instant } from '../key-cache.ts';
 import {
   type ActingAs,
@@ -9,9 +10,9 @@ import {
   type PointAuthentication,
   type PointLookup,
   pointKeyPrefix,
+  pointKeyUses,
   type SentByPoint,
 } from './point.ts';
-import { createPointUses } from './point-uses.ts';
 
 export interface PointCache {
   /** The point with its agent; null when only the store can tell. */
@@ -29,7 +30,7 @@ export interface PointCache {
 
 export function createPointCache({ agents, documents }: Pick<Store, 'agents' | 'documents'>): PointCache {
   // Changes of keys are counted, too, since a point is written together with its keys.
-  const uses = createPointUses(documents);
+  const uses = createDocumentUses(documents, pointKeyUses);
   const cache = createKeyCache<ActingAs>(() => agents.changesHere() + documents.changesHere('point'));
   return {
     cached: ({ keyText, agentName }, now) =>

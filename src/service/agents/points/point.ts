@@ -13,6 +13,8 @@ import { isSameDigest, parseApiKey } from '../keys.ts';
 /** The prefix of an enforcement point's key. */
 export const pointKeyPrefix = 'writpep_';
 
+export const pointKeyUses = { kind: 'point-key-use', prefix: pointKeyPrefix } as const;
+
 export interface EnforcementPoint {
   readonly id: string;
   /** Unique; ASCII letters in upper and lower case count as equal. */

@@ -1,6 +1,6 @@
 // Turns a request's headers into the agent that sent it, active and within its rate, and identifies the agent
-// again once the whole request has arrived. INVARIANT: only an active agent with a good key passes;
-// `request.identity` is set as soon as the key is good, so that later refusals are recorded.
+// again once the whole request has arrived. INVARIANT: only an active agent with a good key or token passes;
+// `request.identity` is set as soon as either is good, so that later refusals are recorded.
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyRequest } from 'fastify';
@@ -11,6 +11,7 @@ import {
   type DelegateAuthentication,
   delegatedKeyPrefix,
 } from '../../agents/delegations/delegation.ts';
+import type { ActingWorkload } from '../../agents/identities/identity.ts';
 import type { Instant } from '../../agents/key-cache.ts';
 import {
   type ActingAs,
@@ -22,10 +23,18 @@ import { createPointCache } from '../../agents/points/point-cache.ts';
 import type { Authentication } from '../../agents/registry.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import type { ProofChecker } from '../../workloads/proof.ts';
+import type { WorkloadTokenReader } from '../../workloads/read-token.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { createDelegateIdentifier } from './identify-delegate.ts';
 import { checkNamed, createPointIdentifier } from './identify-point.ts';
-import { createRateLimiter, type RateLimit } from './rate-limit.ts';
+import {
+  createWorkloadIdentifier,
+  type WorkloadAuthentication,
+  type WorkloadCaller,
+} from './identify-workload.ts';
+import { createRateLimiter, type OwnRate, type RateLimit } from './rate-limit.ts';
+import { sentToken } from './sent-token.ts';
 
 export interface Identity {
   readonly agent: AgentRow;
@@ -35,13 +44,15 @@ export interface Identity {
    * agent's own.
    */
   readonly point?: ActingPoint;
-  /** The delegations by which a sub-agent asks; absent when the key is not a delegated one. */
+  /** The delegations by which a sub-agent asks; absent when the agent asks itself. */
   readonly chain?: ActingChain;
+  /** The workload whose token was sent; absent when a key was sent. */
+  readonly workload?: ActingWorkload;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The agent that calls; null until its API key has been found good. */
+    /** The agent that calls; null until its API key or token has been found good. */
     identity: Identity | null;
     /** The enforcement point that calls for no agent; null for any other caller. */
     pointAlone: ActingPoint | null;
@@ -54,6 +65,8 @@ export interface IdentifyOptions {
   readonly clock: () => number;
   /** Loads what deciding delegated requests needs. */
   readonly readyForDelegates: () => Promise<void>;
+  readonly workloadTokens: WorkloadTokenReader;
+  readonly proofs: ProofChecker;
 }
 
 /**
@@ -90,21 +103,38 @@ const warnedMax = 1_000;
 /** Requests with a missing or bad key that one client address may send before the answer becomes 429. */
 const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
 
-export function createIdentifier({ store, rate, clock, readyForDelegates }: IdentifyOptions): Identifier {
+export function createIdentifier(options: IdentifyOptions): Identifier {
+  const { store, rate, clock, readyForDelegates, workloadTokens: tokens, proofs } = options;
   const cache = createAgentCache(store);
-  const agents = createRateLimiter('agent', rate);
+  const rates = createCallerRates(rate);
   const { refuseUnknownCaller, takeFailure } = createStrangers();
   const points = createPointCache(store);
   const acting = createPointIdentifier({ cache: points, checkActive, refuseUnknownCaller, takeFailure });
   const delegates = createDelegateIdentifier({ store, ready: readyForDelegates, refuseUnknownCaller });
-  const flagReplacedKey = createKeyFlag();
+  const workloads = createWorkloadIdentifier({
+    store,
+    tokens,
+    proofs,
+    ready: readyForDelegates,
+    takeFailure,
+  });
 
   function identify(request: FastifyRequest): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
     const moment: Instant = { nowMs: clock(), steadyMs: request.startedAtMs };
-    const cached = headerText === undefined ? null : findCached(headerText, moment, request);
-    if (cached === null) return lookUp(headerText, moment, request);
+    if (headerText === undefined) return identifyWithoutKey(request, moment);
+    const cached = findCached(headerText, moment, request);
+    if (cached === null) return lookUp(find(headerText, moment, request), request);
+    admit(cached, request);
+    return null;
+  }
+
+  function identifyWithoutKey(request: FastifyRequest, moment: Instant): Promise<void> | null {
+    const token = sentToken(request.headers);
+    if (token === null) return lookUp(find(undefined, moment, request), request);
+    const cached = workloads.cached(token, moment);
+    if (cached === null) return lookUp(workloads.identify(token, request, moment), request);
     admit(cached, request);
     return null;
   }
@@ -119,18 +149,12 @@ export function createIdentifier({ store, rate, clock, readyForDelegates }: Iden
     const header = request.headers['x-agent-api-key'];
     const moment: Instant = { nowMs: clock(), steadyMs: request.startedAtMs };
     const point = await acting.find(typeof header === 'string' ? header : '', request, moment);
-    const reading = agents.take(`point ${point.id}`, request.startedAtMs);
-    Object.assign(request.replyHeaders, agents.headers(reading));
-    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait for the time in `Retry-After`');
+    rates.take(`point ${point.id}`, request);
     request.pointAlone = point;
   }
 
-  async function lookUp(
-    headerText: string | undefined,
-    moment: Instant,
-    request: FastifyRequest,
-  ): Promise<void> {
-    const result = await find(headerText, moment, request);
+  async function lookUp(finding: Promise<ActiveCheck & Identity>, request: FastifyRequest): Promise<void> {
+    const result = await finding;
     request.identity = result;
     checkActive(result);
     admit(result, request);
@@ -152,25 +176,14 @@ export function createIdentifier({ store, rate, clock, readyForDelegates }: Iden
   function admit(identity: Identity, request: FastifyRequest): void {
     request.identity = identity;
     if (identity.point === undefined) checkNamed(request, identity.agent);
-    checkRate(identity, request);
-  }
-
-  function checkRate(identity: Identity, request: FastifyRequest): void {
-    flagReplacedKey(identity, request);
-    const reading = agents.take(identity.agent.id, request.startedAtMs, identity.agent);
-    Object.assign(request.replyHeaders, agents.headers(reading));
-    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait for the time in `Retry-After`');
-  }
-
-  function takeMore(request: FastifyRequest, count: number): void {
-    const { identity } = request;
-    for (let taken = 0; identity !== null && taken < count; taken += 1) checkRate(identity, request);
+    rates.check(identity, request);
   }
 
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
     const moment: Instant = { nowMs: clock(), steadyMs: performance.now() };
     if (isByPoint(before)) return acting.identifyAgain(headerText, before, moment);
-    if (isDelegate(before)) return activeDelegate(delegates.identifyAgain(headerText, before, moment));
+    if (isWorkload(before)) return activeCaller(workloads.identifyAgain(headerText, before, moment));
+    if (isDelegate(before)) return activeCaller(delegates.identifyAgain(headerText, before, moment));
     return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
   }
 
@@ -181,7 +194,37 @@ export function createIdentifier({ store, rate, clock, readyForDelegates }: Iden
     return result;
   }
 
-  return { identify, identifyPoint: identifyPointAlone, identifyAgain, takeMore };
+  return { identify, identifyPoint: identifyPointAlone, identifyAgain, takeMore: rates.takeMore };
+}
+
+interface CallerRates {
+  /** Takes a request from the rate of a holder. Throws a ProblemError (429) when it is used up. */
+  readonly take: (holder: string, request: FastifyRequest, ownRate?: OwnRate) => void;
+  /** The same for an agent, whose reply says when a key that was rotated ends. */
+  readonly check: (identity: Identity, request: FastifyRequest) => void;
+  readonly takeMore: Identifier['takeMore'];
+}
+
+function createCallerRates(rate: RateLimit): CallerRates {
+  const agents = createRateLimiter('agent', rate);
+  const flagReplacedKey = createKeyFlag();
+  const take: CallerRates['take'] = (holder, request, ownRate) => {
+    const reading = agents.take(holder, request.startedAtMs, ownRate);
+    Object.assign(request.replyHeaders, agents.headers(reading));
+    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait for the time in `Retry-After`');
+  };
+  const check: CallerRates['check'] = (identity, request) => {
+    flagReplacedKey(identity, request);
+    take(identity.agent.id, request, identity.agent);
+  };
+  return {
+    take,
+    check,
+    takeMore(request, count) {
+      const { identity } = request;
+      for (let taken = 0; identity !== null && taken < count; taken += 1) check(identity, request);
+    },
+  };
 }
 
 interface Strangers {
@@ -219,9 +262,9 @@ function createStrangers(): Strangers {
 function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void {
   /** When the log last named each key, on the clock of `performance.now`. */
   const warnedAtMs = new Map<string, number>();
-  return ({ agent, key, chain }, request) => {
-    // A delegated key has an end from the beginning.
-    if (key.notAfterMs === null || chain !== undefined) return;
+  return ({ agent, key, chain, workload }, request) => {
+    // A delegated key and a token have an end from the beginning.
+    if (key.notAfterMs === null || chain !== undefined || workload !== undefined) return;
     const ends = new Date(key.notAfterMs).toISOString();
     request.replyHeaders['x-agent-api-key-expires'] = ends;
     if (request.startedAtMs - (warnedAtMs.get(key.id) ?? -Infinity) < warnEveryMs) return;
@@ -235,24 +278,29 @@ function isByPoint(identity: Identity): identity is ActingAs {
   return identity.point !== undefined;
 }
 
-/** The sub-agent once its agent is found active; at once when nothing has changed. */
-function activeDelegate(
-  found: ActingDelegate | ReturnType<ReturnType<typeof createDelegateIdentifier>['identify']>,
-): Identity | Promise<Identity> {
+/** The caller once its agent is found active; at once when nothing has changed. */
+function activeCaller(found: Identity | Promise<ActiveCheck & Identity>): Identity | Promise<Identity> {
   if (!(found instanceof Promise)) return found;
-  return found.then((delegate) => {
-    checkActive(delegate);
-    return delegate;
+  return found.then((caller) => {
+    checkActive(caller);
+    return caller;
   });
+}
+
+function isWorkload(identity: Identity): identity is WorkloadCaller {
+  return identity.workload !== undefined;
 }
 
 function isDelegate(identity: Identity): identity is ActingDelegate {
   return identity.chain !== undefined;
 }
 
-function checkActive({
-  kind,
-}: Extract<Authentication | PointAuthentication | DelegateAuthentication, Identity>): void {
+type ActiveCheck = Pick<
+  Extract<Authentication | PointAuthentication | DelegateAuthentication | WorkloadAuthentication, Identity>,
+  'kind'
+>;
+
+function checkActive({ kind }: ActiveCheck): void {
   switch (kind) {
     case 'ok':
       return;

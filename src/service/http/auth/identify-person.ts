@@ -1,13 +1,16 @@
 // Turns a request's cookie or token into the person who sent it. INVARIANT: a change that is sent with a
 // cookie carries the token that only the service's own pages can read; when a request carries both a cookie
-// and a personal token, the personal token counts.
+// and a personal token, the personal token counts; a token that is bound to a key counts with a proof only.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../../people/person.ts';
 import { isCsrfToken, lookAtSession, whoseSession } from '../../people/sessions.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { checkToken, type TokenCheck, whoseToken } from '../../people/tokens.ts';
+import type { ProofChecker } from '../../workloads/proof.ts';
 import { ProblemError } from '../contract/problem.ts';
+import { requireProofOf } from './identify-workload.ts';
+import type { SentToken } from './sent-token.ts';
 
 export interface PersonIdentity {
   readonly actor: Actor;
@@ -35,12 +38,20 @@ const tokenRefusals: Readonly<Record<Exclude<TokenCheck['kind'], 'good'>, string
  * The person who sent the request. Throws a ProblemError when the sender is unknown, or when the request may
  * come from another site.
  */
-export async function identifyPerson(deps: SignInDeps, request: FastifyRequest): Promise<PersonIdentity> {
-  const bearer = bearerToken(request);
-  if (bearer !== null) {
-    const checked = await checkToken(deps.directory, bearer);
+export async function identifyPerson(
+  deps: SignInDeps,
+  proofs: ProofChecker,
+  request: FastifyRequest,
+): Promise<PersonIdentity> {
+  const sent = personalToken(request);
+  if (sent !== null) {
+    const checked = await checkToken(deps.directory, sent.text);
     if (checked.kind !== 'good') throw notSignedIn(tokenRefusals[checked.kind]);
-    return { actor: checked.actor, session: null };
+    const { actor, jkt } = checked;
+    const isProved = sent.scheme === 'dpop';
+    if (isProved !== (jkt !== null)) throw notSignedIn(isProved ? isNotBound : isBound);
+    if (jkt !== null) await requireProofOf(proofs, { credential: sent.text, jkt }, request);
+    return { actor, session: null };
   }
   const secret = cookieOf(request);
   if (secret === null) throw notSignedIn('sign in, or send a personal token');
@@ -56,8 +67,8 @@ export async function identifyPerson(deps: SignInDeps, request: FastifyRequest):
  * The check does not count as a use of the session.
  */
 export async function currentActor(deps: SignInDeps, request: FastifyRequest): Promise<Actor | null> {
-  const bearer = bearerToken(request);
-  if (bearer !== null) return await whoseToken(deps.directory, bearer);
+  const sent = personalToken(request);
+  if (sent !== null) return await whoseToken(deps.directory, sent.text);
   const secret = cookieOf(request);
   return secret === null ? null : await lookAtSession(deps, secret);
 }
@@ -135,8 +146,13 @@ function cookieNamed({ headers }: FastifyRequest, name: string): string | null {
   return values.length === 1 && values[0] !== '' ? (values[0] ?? null) : null;
 }
 
-function bearerToken({ headers }: FastifyRequest): string | null {
-  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+const isBound = 'the token is bound to a key: send it as `Authorization: DPoP` with a proof';
+const isNotBound = 'the token is not bound to a key: send it as `Authorization: Bearer`';
+
+function personalToken({ headers }: FastifyRequest): SentToken | null {
+  const [, scheme, text] = /^(bearer|dpop) +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+  if (scheme === undefined || text === undefined) return null;
+  return { scheme: scheme.toLowerCase() === 'dpop' ? 'dpop' : 'bearer', text };
 }
 
 function isChange({ method }: FastifyRequest): boolean {

@@ -13,6 +13,7 @@ const singular: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-length',
   'content-type',
+  'dpop',
   'host',
   'idempotency-key',
   'origin',

@@ -99,6 +99,13 @@ const components = {
       name: 'X-Agent-API-Key',
       description: "The agent's key, shown only once, at registration: `writ_` and 46 letters and digits.",
     },
+    agentToken: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description:
+        'The token of a workload that one of `agents.issuers` has signed. A token that is bound to a key is sent with the scheme `DPoP` and a proof in the header `DPoP` (RFC 9449).',
+    },
     sandboxToken: { type: 'http', scheme: 'bearer', description: 'The sandbox token of the service.' },
     scimToken: {
       type: 'http',
@@ -140,6 +147,9 @@ const everyReply = ['X-Request-ID', 'Cache-Control'] as const;
 /** Headers that come with an error besides those of every reply. */
 const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[]>>> = {
   missing_api_key: ['WWW-Authenticate'],
+  invalid_token: ['WWW-Authenticate'],
+  invalid_dpop_proof: ['WWW-Authenticate'],
+  issuer_keys_unknown: ['Retry-After'],
   invalid_api_key: ['WWW-Authenticate'],
   rate_limited: ['Retry-After'],
   too_many_in_flight: ['Retry-After'],
@@ -179,7 +189,9 @@ function securityOf(security: Operation['security']): readonly JsonSchema[] {
   if (security === null) return [];
   if (security === 'session') return [{ session: [] }];
   const ofPeople = [{ personalToken: [] }, { session: [] }];
-  if (security === 'agentOrPerson') return [{ agentKey: [] }, ...ofPeople];
+  const ofAgents = [{ agentKey: [] }, { agentToken: [] }];
+  if (security === 'agentKey') return ofAgents;
+  if (security === 'agentOrPerson') return [...ofAgents, ...ofPeople];
   return security === 'person' ? ofPeople : [{ [security]: [] }];
 }
 

@@ -8,6 +8,7 @@ import { agentActivityRoutes } from './agents/agent-activity.ts';
 import { agentKeyRoutes } from './agents/agent-keys.ts';
 import { agentRoutes } from './agents/agents.ts';
 import { delegationRoutes } from './agents/delegations.ts';
+import { identityRoutes } from './agents/identities.ts';
 import { pointRoutes } from './agents/points.ts';
 import { alertRoutes } from './alerts/alerts.ts';
 import { auditRoutes } from './audit/audit.ts';
@@ -73,6 +74,7 @@ export const managementRoutes = [
   ...resetLinkRoutes,
   ...agentRoutes,
   ...agentKeyRoutes,
+  ...identityRoutes,
   ...agentActivityRoutes,
   ...delegationRoutes,
   ...pointRoutes,

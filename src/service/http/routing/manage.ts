@@ -5,10 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookH
 import { type JsonLimits, readJson } from '../../../language/json/read-json.ts';
 import { type GrantScope, grantOf, grantScopeOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
+import type { ProofChecker } from '../../workloads/proof.ts';
 import { notAllowed } from '../auth/auth-refusals.ts';
 import { type Identifier, type Identify, invalidKey } from '../auth/identify-agent.ts';
 import { identifyPerson } from '../auth/identify-person.ts';
 import { requireProof } from '../auth/proof.ts';
+import { sentToken } from '../auth/sent-token.ts';
 import { jsonType } from '../contract/content-type.ts';
 import type { JsonSchema, Operation, Parameter } from '../contract/operation.ts';
 import { ProblemError, type ProblemLocation } from '../contract/problem.ts';
@@ -158,6 +160,7 @@ export interface CallerDeps {
   readonly signInDeps: SignInDeps;
   readonly identify: Identify;
   readonly identifyPoint: Identifier['identifyPoint'];
+  readonly proofs: ProofChecker;
 }
 
 /** Registers one route; its handler receives `deps`. */
@@ -187,8 +190,8 @@ function takeBearer({ headers }: FastifyRequest): void {
 }
 
 /**
- * Identifies a caller that sends an agent's key as that agent. When only agents may call, a request without a
- * key is refused too, so nobody else is looked for later.
+ * Identifies a caller that sends an agent's key or token as that agent. When only agents may call, a request
+ * without either is refused too, so nobody else is looked for later.
  */
 function identifyAgent(
   { identify }: CallerDeps,
@@ -197,7 +200,8 @@ function identifyAgent(
   const isForAgentsAlone = access === 'agent';
   return async (request) => {
     if (isForAgentsAlone) takeBearer(request);
-    if (isForAgentsAlone || request.headers['x-agent-api-key'] !== undefined) await identify(request);
+    const isCalling = request.headers['x-agent-api-key'] !== undefined || sentToken(request.headers) !== null;
+    if (isForAgentsAlone || isCalling) await identify(request);
     if (request.identity?.chain !== undefined && !isForDelegates)
       throw new ProblemError(
         'delegated_key',
@@ -231,22 +235,22 @@ function identifyPointOf({ identifyPoint }: CallerDeps): (request: FastifyReques
 
 /** Runs all checks of a call in their order; throws the first that fails. */
 async function readCall(
-  { signInDeps }: CallerDeps,
+  deps: CallerDeps,
   route: Route<never>,
   exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<ManagedCall<unknown>> {
   const { operation, bodyMax, credential } = route;
   const { request } = exchange;
-  const who = await whoAsks(signInDeps, route, request);
+  const who = await whoAsks(deps, route, request);
   const body = operation.body === undefined ? undefined : readBody(request, operation.body.schema, bodyMax);
   const params = request.params as Record<string, string>;
   const query = readQuery(request, operation.parameters ?? []);
-  if (credential === 'proved-session') await requireProof(signInDeps, who, { shown: body, request });
+  if (credential === 'proved-session') await requireProof(deps.signInDeps, who, { shown: body, request });
   return { ...who, ...exchange, body, params, query };
 }
 
 async function whoAsks(
-  deps: SignInDeps,
+  { signInDeps, proofs }: CallerDeps,
   { access, credential }: Pick<Route<never>, 'access' | 'credential'>,
   request: FastifyRequest,
 ): Promise<Pick<ManagedCall<unknown>, 'actor' | 'agent' | 'point' | 'session' | 'grant' | 'scope'>> {
@@ -260,7 +264,7 @@ async function whoAsks(
     return { agent, point: request.pointAlone, actor: null, session: null, grant: 'own', scope: noScope };
   if (access === 'agent') throw invalidKey('missing');
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', scope: noScope };
-  const { actor, session } = await identifyPerson(deps, request);
+  const { actor, session } = await identifyPerson(signInDeps, proofs, request);
   if (session === null && credential !== 'session-or-token') {
     throw new ProblemError('session_needed', 'sign in: personal tokens cannot do this');
   }

@@ -189,7 +189,7 @@ function securityOf({ access, credential, isForAgents, isForPoints }: Callers): 
 }
 
 const problemsOfCredential: Readonly<Record<Credential, readonly ProblemCode[]>> = {
-  'session-or-token': [],
+  'session-or-token': ['invalid_dpop_proof'],
   session: ['session_needed'],
   'proved-session': [
     'session_needed',
@@ -204,6 +204,10 @@ const problemsOfCredential: Readonly<Record<Credential, readonly ProblemCode[]>>
 const problemsOfAgents = [
   'missing_api_key',
   'invalid_api_key',
+  'invalid_token',
+  'invalid_dpop_proof',
+  'identity_not_mapped',
+  'issuer_keys_unknown',
   'agent_disabled',
   'agent_revoked',
   'delegation_ended',

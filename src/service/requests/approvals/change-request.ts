@@ -9,6 +9,7 @@ import type { Facts } from '../../../language/model/request.ts';
 import { agentFacts } from '../../agents/agent-facts.ts';
 import type { ChainDecider } from '../../agents/delegations/chain-decider.ts';
 import { type CurrentChain, chainNow } from '../../agents/delegations/delegation.ts';
+import { type ActingWorkload, identityNow, identityVersion } from '../../agents/identities/identity.ts';
 import { type CurrentPoint, pointNow, pointVersion } from '../../agents/points/point.ts';
 import type { GrantPrecondition } from '../../store/contract/grant-precondition.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
@@ -80,6 +81,8 @@ export interface RequestSnapshot {
   readonly point: CurrentPoint | null;
   /** The chain of delegations by which the request came; null when the agent sent it itself. */
   readonly chain: CurrentChain | null;
+  /** The identity by which a call comes for the request, with version 0 once it has ended; absent for a key. */
+  readonly workload?: Pick<ActingWorkload, 'id' | 'version'>;
   /** Everybody who has voted or stepped up, and the person who asks now. */
   readonly people: ReadonlyMap<string, CurrentPerson>;
   /** The agent's last step-up; null when none counts, or when nothing is decided. */
@@ -102,6 +105,8 @@ export interface ChangeRequest {
   readonly asker: string | null;
   /** The facts of the call that comes for the request, and is decided itself; absent when none does. */
   readonly call?: Facts;
+  /** The identity by which that call comes; absent when it comes by a key. */
+  readonly workload?: Pick<ActingWorkload, 'id'> | undefined;
   readonly handler: (snapshot: RequestSnapshot) => Promise<Events | RefusedChange | 'nothing'>;
   /** How the request's entries in meters stand after the change. */
   readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
@@ -173,7 +178,7 @@ interface LoadedRequest {
 /** Reads the request and its agent, each once; null when there is no such request. */
 export async function readRequest(
   deps: RequestChangeDeps,
-  { id, asker, call }: Pick<ChangeRequest, 'id' | 'asker' | 'call'>,
+  { id, asker, call, workload }: Pick<ChangeRequest, 'id' | 'asker' | 'call' | 'workload'>,
 ): Promise<LoadedRequest | null> {
   const { store, policies, clock, findPeople } = deps;
   const switches = await deps.switches.current();
@@ -186,6 +191,8 @@ export async function readRequest(
   const stepUp = isDecided ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
   const chain = await chainOf(deps, state);
+  const identity = workload === undefined ? null : await identityNow(store, workload.id);
+  const caller = workload && { workload: { id: workload.id, version: identity?.version ?? 0 } };
   const active = policies();
   const moment = { agent, asks: active.asks(), nowMs: Math.trunc(clock()) };
   const standing = isDecided ? await recordedStanding(deps, state, moment) : [];
@@ -206,6 +213,7 @@ export async function readRequest(
     rows,
     stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? chain?.stopped ?? null,
     nowMs: Math.trunc(clock()),
+    ...caller,
   };
   return {
     snapshot,
@@ -218,7 +226,7 @@ export async function readRequest(
 }
 
 function preconditionOf(
-  { agent, people, point, chain, standing, rows }: RequestSnapshot,
+  { agent, people, point, chain, workload, standing, rows }: RequestSnapshot,
   {
     generation,
     stepUp,
@@ -238,6 +246,7 @@ function preconditionOf(
       ...standing.flatMap(({ documents }) => documents),
       ...(point === null ? [] : [pointVersion(point)]),
       ...(chain?.versions ?? []),
+      ...(workload === undefined ? [] : [identityVersion(workload)]),
       ...(rows?.seen ?? []),
     ],
   };

@@ -52,6 +52,8 @@ export interface DecisionRecord {
   readonly point?: RequestPoint;
   /** The delegations by which the request came, the agent's own first; absent when the agent asked itself. */
   readonly chain?: readonly RecordedLink[];
+  /** The workload whose token identified the agent; absent when a key did. */
+  readonly workload?: RecordedWorkload;
   /** Why the sent token does not identify a person; absent when it does, or when none was sent. */
   readonly userUnknown?: UserUnknown;
   /** The AuthZEN evaluation or access request that this record is for; absent for other requests. */
@@ -73,6 +75,12 @@ export interface StandingGiver {
 export interface RequestPoint {
   readonly id: string;
   readonly name: string;
+}
+
+/** Issuer and subject of the token that identified an agent. */
+export interface RecordedWorkload {
+  readonly issuer: string;
+  readonly subject: string;
 }
 
 /** A delegation as it was when the request came. */
@@ -151,6 +159,7 @@ type OwnParts = Omit<
   | 'receipt'
   | 'point'
   | 'chain'
+  | 'workload'
   | 'userUnknown'
   | 'evaluation'
   | 'plan'
@@ -171,6 +180,7 @@ function recordJson(record: DecisionRecord): string {
   if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
   if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
   if (record.chain !== undefined) text += `,"chain":${sharedText(record.chain)}`;
+  if (record.workload !== undefined) text += `,"workload":${JSON.stringify(record.workload)}`;
   if (record.userUnknown !== undefined) text += `,"userUnknown":${JSON.stringify(record.userUnknown)}`;
   if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;
   if (record.plan !== undefined) text += `,"plan":${JSON.stringify(record.plan)}`;

@@ -154,6 +154,9 @@ const createDelegation = route<DelegationDeps, DelegationBody>({
     const { identity } = call.request;
     if (identity === null || identity.point !== undefined)
       throw new ProblemError('agent_not_assigned', 'an enforcement point cannot delegate for an agent');
+    // A delegation made here would be the agent's own, and so would lose the actors above it.
+    if (identity.workload !== undefined && identity.chain !== undefined)
+      throw conflict('an actor of a token cannot delegate: the agent delegates with its own token');
     if (identity.agent.signing === 'required')
       throw conflict('the agent has to sign its requests, which a sub-agent cannot do');
     const draft = draftOf(call.body);

@@ -20,12 +20,23 @@ import { actorOf, type Route, route } from '../../routing/route.ts';
 interface TokenDeps {
   readonly signInDeps: Pick<SignInDeps, 'directory' | 'notify'>;
 }
-const tokenProperties = { id: text(20), name: text(100), roles: textList, created_at: time, ends_at: time };
+const tokenProperties = {
+  id: text(20),
+  name: text(100),
+  roles: textList,
+  dpop_jkt: {
+    type: ['string', 'null'],
+    description: 'The thumbprint of the key that the sender has to prove (RFC 9449); null without one.',
+  },
+  created_at: time,
+  ends_at: time,
+};
 const tokenSchema = objectSchema(tokenProperties);
 const tokenExample = {
   id: 'a1B2c3D4',
   name: 'ci',
   roles: ['auditor'],
+  dpop_jkt: null,
   created_at: '2026-03-02T10:00:00.000Z',
   ends_at: '2026-05-31T10:00:00.000Z',
 };
@@ -49,7 +60,14 @@ const listTokens = route<TokenDeps>({
   },
 });
 
-const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[number][]; days: number }>({
+interface TokenBody {
+  readonly name: string;
+  readonly roles: (typeof roles)[number][];
+  readonly days: number;
+  readonly dpop_jkt?: string;
+}
+
+const createToken = route<TokenDeps, TokenBody>({
   method: 'POST',
   url: '/v1/tokens',
   access: 'signed-in',
@@ -58,12 +76,15 @@ const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[numbe
     id: 'createToken',
     summary: 'Creates a personal token',
     body: {
-      description: `Roles must be roles of the person; \`days\` is at most ${tokens.tokenDaysMax}.`,
-      schema: objectSchema({
-        name: text(100),
-        roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
-        days: { type: 'integer', minimum: 1, maximum: tokens.tokenDaysMax },
-      }),
+      description: `Roles must be roles of the person; \`days\` is at most ${tokens.tokenDaysMax}. \`dpop_jkt\` is the thumbprint (RFC 7638) of a key: each request with the token then has to prove this key.`,
+      schema: objectSchema(
+        {
+          name: text(100),
+          roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
+          days: { type: 'integer', minimum: 1, maximum: tokens.tokenDaysMax },
+        },
+        { dpop_jkt: text(43) },
+      ),
       examples: { ci: { name: 'ci', roles: ['auditor'], days: 90 } },
     },
     replies: {
@@ -75,7 +96,8 @@ const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[numbe
     },
   },
   handle: async ({ signInDeps }, call) => {
-    const result = await tokens.createToken(signInDeps.directory, actorOf(call), call.body);
+    const { dpop_jkt: jkt, ...draft } = call.body;
+    const result = await tokens.createToken(signInDeps.directory, actorOf(call), { ...draft, jkt });
     if (result.kind === 'invalid') throw invalidBody(result);
     signInDeps.notify(result.notice, actorOf(call).person);
     call.reply.code(201);
@@ -103,6 +125,7 @@ const deleteToken = route<TokenDeps>({
 
 export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, deleteToken];
 
-function tokenView({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
-  return { id, name, roles: [...roles], created_at: isoTime(createdAtMs), ends_at: isoTime(endsAtMs) };
+function tokenView({ id, name, roles, jkt, createdAtMs, endsAtMs }: PersonalToken) {
+  const [created_at, ends_at] = [isoTime(createdAtMs), isoTime(endsAtMs)];
+  return { id, name, roles: [...roles], dpop_jkt: jkt ?? null, created_at, ends_at };
 }

@@ -19,6 +19,8 @@ import type { FairShares } from '../../auth/fair-shares.ts';
 import { type IdentifyAgain, type Identity, inactiveAgent, invalidKey } from '../../auth/identify-agent.ts';
 import { delegationEnded } from '../../auth/identify-delegate.ts';
 import { pointNotActive } from '../../auth/identify-point.ts';
+import { invalidToken } from '../../auth/identify-workload.ts';
+import { callerText } from '../../auth/sent-token.ts';
 import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -120,7 +122,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
       const onBehalf = reading instanceof Promise ? await reading : reading;
       // The decision is about the agent as it is now. What is stored rests on agent, key and kill switches as
       // the decision saw them.
-      const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
+      const again = identifyAgain(callerText(call.headers), call.identity);
       const identity = again instanceof Promise ? await again : again;
       const checked = checkedInput({ call, body, envelope, onBehalf }, identity, options);
       const input = more === undefined ? checked : { ...checked, ...more };
@@ -268,6 +270,7 @@ export function checkedInput(read: ReadCall, identity: Identity, options: Signat
   };
   if (identity.point !== undefined) input.point = identity.point;
   if (identity.chain !== undefined) addChain(input, identity.chain);
+  if (identity.workload !== undefined) input.workload = identity.workload;
   if (onBehalf !== null) input.onBehalf = onBehalf;
   const nonce = isSigned ? keptNonce(identity.agent.id, signatureOf(read)) : undefined;
   if (nonce !== undefined) input.nonce = nonce;
@@ -323,6 +326,8 @@ export function notAllowedNow({ why, detail }: IdentityRefusal): ProblemError {
       return delegationEnded(detail ?? 'the delegation has ended');
     case 'key-ended':
       return invalidKey('expired');
+    case 'identity-ended':
+      return invalidToken(detail ?? 'no longer identifies the agent', 'bearer');
     case 'nonce-used':
       return new ProblemError('invalid_signature', 'the nonce has been used');
     case 'not-signed':

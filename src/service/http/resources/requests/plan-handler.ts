@@ -7,6 +7,7 @@ import type { PlanDraft, Planner, PlanResult, RefusedPlan } from '../../../reque
 import { replyView } from '../../../requests/record/reply.ts';
 import { freshState } from '../../../requests/record/request-state.ts';
 import { conflict } from '../../auth/auth-refusals.ts';
+import { callerText } from '../../auth/sent-token.ts';
 import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, type ProblemLocation } from '../../contract/problem.ts';
 import {
@@ -44,7 +45,7 @@ export function createPlanHandler(options: PlanHandlerOptions): PlanHandler {
       try {
         const steps = stepsOf(plan);
         const onBehalf = await readOnBehalf(call, options);
-        const identity = await identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
+        const identity = await identifyAgain(callerText(call.headers), call.identity);
         const caller = checkedInput({ call, body, envelope: steps[0]!, onBehalf }, identity, options);
         const draft: PlanDraft = {
           caller,

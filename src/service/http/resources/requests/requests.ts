@@ -12,6 +12,7 @@ import type { StandingApprovals } from '../../../requests/standing/standing-appr
 import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
 import { currentActor } from '../../auth/identify-person.ts';
+import { callerText } from '../../auth/sent-token.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -205,7 +206,7 @@ function recheckOf(deps: RequestDeps, { request, agent }: ManagedCall<unknown>):
   let { identity } = request;
   return async () => {
     if (agent === null || identity === null) return await checkStillIn(deps, request);
-    identity = await deps.identifyAgain(String(request.headers['x-agent-api-key']), identity);
+    identity = await deps.identifyAgain(callerText(request.headers), identity);
   };
 }
 

@@ -5,6 +5,7 @@ import type { VoteEvaluator } from '../../../requests/approvals/effective-votes.
 import { type RequestView, replyView } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
+import { callerText } from '../../auth/sent-token.ts';
 import type { Answer, AuthorizeCall, AuthorizeHandler } from './authorize-handler.ts';
 import type { Wait } from './wait.ts';
 
@@ -23,7 +24,7 @@ export async function whilePending(
   { call, wait }: { readonly call: AuthorizeCall; readonly wait: Wait | null },
 ): Promise<RequestView> {
   if (wait === null || view.status !== 'pending') return view;
-  const keyText = String(call.headers['x-agent-api-key']);
+  const keyText = callerText(call.headers);
   let { identity } = call;
   const latest = await wait.until(view, {
     requestId: view.request_id,
