@@ -3,6 +3,7 @@
 
 import type { Reply } from '../../api/operations.ts';
 import type { DelegationView } from '../../service/agents/delegations/delegation-view.ts';
+import type { IdentityView } from '../../service/agents/identities/identity-view.ts';
 import { type Api, allItems, type Page, refuse, step } from '../client/api-client.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import type { AgentView, KeyView } from './text.ts';
@@ -43,6 +44,11 @@ export function httpAdmin(api: Api): AgentAdmin {
     delegations: async (name) =>
       (await api.get<Page<DelegationView>>(`${pathOf(await agentOf(name))}/delegations`)).items,
     revokeDelegation: (id) => api.delete<DelegationView>(`/v1/delegations/${step(id)}`),
+    identities: async (name) =>
+      (await api.get<Page<IdentityView>>(`${pathOf(await agentOf(name))}/identities`)).items,
+    mapIdentity: async (name, draft) => await api.post(`${pathOf(await agentOf(name))}/identities`, draft),
+    removeIdentity: async (name, id) =>
+      await api.delete(`${pathOf(await agentOf(name))}/identities/${step(id)}`),
     rotate: async (name, graceMs) => {
       const body = { grace_seconds: graceMs / 1_000 };
       const reply = await api.post<{ agent: AgentView; api_key: string; old_keys_end_at: string }>(

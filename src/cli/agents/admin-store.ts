@@ -18,11 +18,10 @@ import type { Store } from '../../service/store/contract/store.ts';
 import { commandLineUser, type StoreOptions, withStore } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
+import { CommandError } from './command-error.ts';
+import { storeIdentities } from './identity-admin-store.ts';
 import { storeSwitches } from './kill-switch-admin.ts';
 import { type AgentView, agentJson, keyJson } from './text.ts';
-
-/** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */
-class CommandError extends Error {}
 
 /** Runs the operation on the store. Prints an error of the operation or the store for the operator. */
 export async function withStoreAdmin(
@@ -106,6 +105,7 @@ function storeAdmin(store: Store): AgentAdmin {
       if (result.kind === 'unknown') throw new CommandError(`there is no delegation \`${id}\``);
       return (await shown([result.delegation]))[0]!;
     },
+    ...storeIdentities(store, { agentOf, agentLeft }),
     rotate: async (name, graceMs) => {
       const agent = await agentLeft(name);
       const nowMs = Date.now();

@@ -2,6 +2,8 @@
 
 import type { KillSwitch } from '../../api/applicable-kill-switch.ts';
 import type { DelegationView } from '../../service/agents/delegations/delegation-view.ts';
+import type { IdentityDraft } from '../../service/agents/identities/change-identity.ts';
+import type { IdentityView } from '../../service/agents/identities/identity-view.ts';
 import type { AgentStatus, SigningMode } from '../../service/store/contract/records.ts';
 import type { AgentView, KeyView } from './text.ts';
 
@@ -28,6 +30,10 @@ export interface AgentAdmin {
   delegations(name: string): Promise<readonly DelegationView[]>;
   /** Revokes the delegation with this id, and everything below it. */
   revokeDelegation(id: string): Promise<DelegationView>;
+  /** The identities of the agent, the latest first. */
+  identities(name: string): Promise<readonly IdentityView[]>;
+  mapIdentity(name: string, draft: IdentityDraft): Promise<IdentityView>;
+  removeIdentity(name: string, id: string): Promise<IdentityView>;
   sign(
     name: string,
     signing: { readonly mode: SigningMode; readonly isSecretNew: boolean },

@@ -7,6 +7,7 @@ import { type AgentStatus, type SigningMode, signingModes } from '../../service/
 import { type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
 import type { AgentAdmin } from '../agents/agent-admin.ts';
 import { defineDelegations } from '../agents/delegations.ts';
+import { defineIdentities } from '../agents/identities.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
 import { show as showResult } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
@@ -33,6 +34,7 @@ export function defineAgent(command: Command, finish: Finish): void {
   defineRate(command, finish);
   defineTelling(command, finish);
   defineDelegations(command, finish);
+  defineIdentities(command, finish);
 }
 
 const examples = `
@@ -48,6 +50,7 @@ Examples:
   writ agent refusal-hints buyer-1 on
   writ agent delegations list buyer-1
   writ agent delegations revoke Ab3dEf7h
+  writ agent identity list buyer-1
   writ agent disable buyer-1
   writ agent enable buyer-1
   writ agent revoke buyer-1 --yes

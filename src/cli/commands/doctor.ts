@@ -11,6 +11,7 @@ import {
   examineIssuer,
   examineMail,
   examinePort,
+  examineWorkloadIssuers,
 } from '../doctor/network.ts';
 import { examineBundle, examinePolicies } from '../doctor/policies.ts';
 import { type ClockSample, examineClock, examineRecords } from '../doctor/records.ts';
@@ -84,7 +85,7 @@ function textOf(finding: ReportEntry): string {
 /** The parts of an installation, in the words of docs/cli/operation.md. */
 export type InstallationPart =
   | ('packages' | 'data' | 'disk' | 'key' | 'store' | 'clock' | 'policies' | 'bundle')
-  | ('gaps' | 'port' | 'address' | 'mail' | 'sign-on' | 'users' | 'siem');
+  | ('gaps' | 'port' | 'address' | 'mail' | 'sign-on' | 'users' | 'workloads' | 'siem');
 
 export type NamedFinding = PartFinding & { readonly part: InstallationPart };
 
@@ -94,53 +95,51 @@ export async function examineInstallation(config: Config): Promise<readonly Name
   // Without the packages, the findings about other parts would only repeat this one.
   if (packages.state === 'wrong') return [{ part: 'packages', ...packages }];
   const { key, store, examined } = await examineRecords(config);
-  const { sso, users } = config;
-  const [policies, bundle, gaps, port, address, mail, signOn, onBehalf, siem, times] = await Promise.all([
-    examinePolicies(config),
-    examineBundle(config),
-    examineGaps(config, examined?.isServed === true),
-    examinePort(config, examined?.isServed === true),
-    examineAddress(config),
-    examineMail(config),
-    sso === null
-      ? unused('no sso.issuer: people have passwords and passkeys')
-      : examineIssuer({ setting: 'sso.issuer', issuer: sso.issuer, keys: null }),
-    users === null
-      ? unused('no users.issuer: agents act for no user')
-      : examineIssuer({ setting: 'users.issuer', ...users }),
-    examineSiem(config, examined),
-    timesOf(config, examined?.serverMs ?? null),
-  ]);
-  const named = {
+  const { sso, users, agentIssuers } = config;
+  const isServed = examined?.isServed === true;
+  const clock = async () =>
+    examineClock(Date.now(), examined?.newestMs ?? null, await timesOf(config, examined?.serverMs ?? null));
+  const examining = {
     packages,
     disk: examineRoom(config),
     key,
     store,
-    clock: examineClock(Date.now(), examined?.newestMs ?? null, times),
-    policies,
-    bundle,
-    gaps,
-    port,
-    address,
-    mail,
-    'sign-on': signOn,
-    users: onBehalf,
-    siem,
-  } as const satisfies Partial<Record<InstallationPart, PartFinding>>;
-  const findings = Object.entries(named).map(([part, finding]) => ({
-    part: part as InstallationPart,
-    ...finding,
-  }));
+    clock: clock(),
+    policies: examinePolicies(config),
+    bundle: examineBundle(config),
+    gaps: examineGaps(config, isServed),
+    port: examinePort(config, isServed),
+    address: examineAddress(config),
+    mail: examineMail(config),
+    'sign-on':
+      sso === null
+        ? unused('no sso.issuer: people have passwords and passkeys')
+        : examineIssuer({ setting: 'sso.issuer', issuer: sso.issuer, keys: null }),
+    users:
+      users === null
+        ? unused('no users.issuer: agents act for no user')
+        : examineIssuer({ setting: 'users.issuer', ...users }),
+    workloads: examineWorkloadIssuers(agentIssuers),
+    siem: examineSiem(config, examined),
+  } as const satisfies Partial<Record<InstallationPart, PartFinding | Promise<PartFinding>>>;
+  const findings = await Promise.all(
+    Object.entries(examining).map(async ([part, finding]) => ({
+      part: part as InstallationPart,
+      ...(await finding),
+    })),
+  );
   const data = examineData(config).map((finding): NamedFinding => ({ part: 'data', ...finding }));
   return [...findings.slice(0, 1), ...data, ...findings.slice(1)];
 }
 
 /** The clocks of other machines that the settings name, and that of the database. */
 async function timesOf(
-  { publicUrl, sso, users }: Config,
+  { publicUrl, sso, users, agentIssuers }: Config,
   serverMs: number | null,
 ): Promise<readonly ClockSample[]> {
-  const addresses = [publicUrl, sso?.issuer ?? null, users?.issuer ?? null].filter((one) => one !== null);
+  const addresses = [publicUrl, sso?.issuer ?? null, users?.issuer ?? null]
+    .concat(agentIssuers.map(({ issuer }) => issuer))
+    .filter((one) => one !== null);
   const seen = await Promise.all([...new Set(addresses)].map(clockOf));
   const ofDatabase = serverMs === null ? null : { whose: 'the database', atMs: serverMs };
   return [...seen, ofDatabase].filter((one) => one !== null);

@@ -8,6 +8,7 @@ import { listenFault } from '../../service/http/start-error.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { readKeys } from '../../service/users/issuer-keys.ts';
 import { tryMailServer } from '../../service/webhooks/mail.ts';
+import type { WorkloadIssuer } from '../../service/workloads/read-token.ts';
 import { many } from '../output/many.ts';
 import { codeOf, findingFromError, ok, type PartFinding, unused, warned, wrong } from './finding.ts';
 import type { ClockSample } from './records.ts';
@@ -164,6 +165,15 @@ export async function examineIssuer({ setting, issuer, keys }: Issuer): Promise<
       `make it reachable from this machine, and set ${setting} to exactly the issuer in its discovery document`,
     );
   }
+}
+
+/** Examines the issuers of agents' tokens: the first one that cannot be used, or all of them. */
+export async function examineWorkloadIssuers(issuers: readonly WorkloadIssuer[]): Promise<PartFinding> {
+  if (issuers.length === 0) return unused('no agents.issuers: agents have keys');
+  const findings = await Promise.all(
+    issuers.map((settings) => examineIssuer({ setting: 'agents.issuers', ...settings })),
+  );
+  return findings.find(({ state }) => state === 'wrong') ?? ok(findings.map(({ what }) => what).join('; '));
 }
 
 /** The time of another machine, by the `Date` header of any answer; null when there is none. */

@@ -66,7 +66,7 @@ export function watchIssuerKeys(source: KeySource): IssuerKeys {
     lookedAtMs = performance.now();
     try {
       const text = await readKeys(source, stop.signal);
-      const keys = seen?.text === text ? seen.keys : await keysOf(text);
+      const keys = seen?.text === text ? seen.keys : await keySetOf(text);
       seen = { text, keys, atMs: lookedAtMs };
       hasFailed = false;
     } catch (error) {
@@ -128,7 +128,8 @@ async function readKeyFile(path: string): Promise<string> {
   }
 }
 
-async function keysOf(text: string): Promise<Keys> {
+/** The keys of a key document, as a function that finds the one of a token. */
+export async function keySetOf(text: string): Promise<Keys> {
   const { createLocalJWKSet } = await import('jose');
   return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
 }
