@@ -2,6 +2,7 @@
 
 import type { Server } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
+import type { KeySource } from '../typescript/credential.ts';
 import { type Authority, createServiceAuthority, sessionOf } from './calls/authority.ts';
 import { type Conversation, createConversation } from './calls/conversation.ts';
 import { createGate, type Gate, type GateSettings } from './calls/gate.ts';
@@ -43,8 +44,8 @@ export interface ProxySettings extends GateSettings {
 
 export interface StdioProxy {
   readonly settings: ProxySettings;
-  /** The key of an agent, or of an enforcement point. */
-  readonly key: string;
+  /** The key of an agent or of an enforcement point, or the token of a workload. */
+  readonly key: KeySource;
   readonly input: Readable;
   readonly output: Writable;
   /** Called when the client has ended, with null, or when the server has, with why. */
@@ -193,7 +194,7 @@ function converse({ settings, gate, open }: ConverseParts, options: ConverseOpti
 }
 
 interface CallerCredential {
-  readonly key: string;
+  readonly key: KeySource;
   readonly agent: string | null;
 }
 

@@ -3,6 +3,7 @@
 // `allowed` and under nothing else, and an approval serves one run.
 
 import { failedCall, type ReturnedCall, resultOf } from '../../src/language/value/reported-result.ts';
+import { type Holder, headersOfTry, type KeySource } from './credential.ts';
 import {
   type AllowedDecision,
   type Decision,
@@ -55,8 +56,15 @@ export type TraceParent = string | (() => string | undefined);
 export interface Connection {
   /** The address of the service, such as `https://writ.example.com`. */
   readonly url: string;
-  /** The key of the agent, or of an enforcement point. Keep the key out of what a model reads. */
-  readonly key: string;
+  /**
+   * The key of the agent or of an enforcement point, or the token of a workload; also a function that returns the
+   * present one, such as `tokenFile` makes. Keep it out of what a model reads.
+   */
+  readonly key: KeySource;
+  /** The key pair to which the token is bound (DPoP): ECDSA with P-256. Each request is then sent with a proof. */
+  readonly proofKey?: CryptoKeyPair;
+  /** The address of the service in its setting `public_url`, which proofs name; by default `url`. */
+  readonly publicUrl?: string;
   /** The agent that an enforcement point asks for, by name or id; absent with the key of an agent. */
   readonly agent?: string;
   /** The secret by which the agent signs its requests; absent when it does not sign. */
@@ -95,7 +103,9 @@ export interface Connection {
 /** A connection that may be of a sub-agent. */
 interface OwnConnection extends Connection {
   /** The agent's key, where `key` is a delegated one: outcomes are reported and requests looked up with it. */
-  readonly agentKey?: string;
+  readonly agentKey?: KeySource;
+  /** The agent's proof key, where `key` is a delegated one. */
+  readonly agentProofKey?: CryptoKeyPair | undefined;
 }
 
 export interface AskOptions {
@@ -313,16 +323,19 @@ function clientOf<Actions extends object>(connection: OwnConnection): Writ<Actio
 
 /** The connection of the agent itself, which answers for its sub-agents. */
 function ofAgent(connection: OwnConnection): Connection {
-  return connection.agentKey === undefined ? connection : { ...connection, key: connection.agentKey };
+  const { agentKey: key, agentProofKey: proofKey } = connection;
+  if (key === undefined) return connection;
+  return { ...connection, key, ...(proofKey === undefined ? {} : { proofKey }) };
 }
 
 function delegatedConnection(
-  { signingSecret: _, agent: __, ...connection }: OwnConnection,
+  { signingSecret: _, agent: __, proofKey, ...connection }: OwnConnection,
   key: string,
   { session }: DelegationTerms,
 ): OwnConnection {
-  const { agentKey = connection.key } = connection;
-  return { ...connection, key, agentKey, ...(session === undefined ? {} : { session }) };
+  const { agentKey = connection.key, agentProofKey = proofKey } = connection;
+  const own = { key, agentKey, agentProofKey };
+  return { ...connection, ...own, ...(session === undefined ? {} : { session }) };
 }
 
 async function delegate(
@@ -380,7 +393,7 @@ async function makePlan(
       'idempotency-key': idempotencyKey,
     },
     body: planBody(plan),
-    sign: signer(connection, path),
+    headersOfTry: signedTry(connection, path),
   });
   return planOf(connection, answer);
 }
@@ -411,7 +424,7 @@ async function askHeld(connection: Connection, request: ActionRequest, heldMs: n
       prefer: wants.join(', '),
     },
     body,
-    sign: signer(connection, '/v1/authorize'),
+    headersOfTry: signedTry(connection, '/v1/authorize'),
   });
   if (answer.status !== 200) return problemOf(answer);
   return readDecision(answer.body, {
@@ -430,20 +443,25 @@ function question(
   heldMs = 0,
   signal: AbortSignal | undefined = connection.signal,
 ): Question {
+  const url = new URL(path, connection.url).href;
   return {
     method,
-    url: new URL(path, connection.url).href,
+    url,
     headers: headersOf(connection),
+    headersOfTry: () => headersOfTry(holderOf(connection), { method, url }),
     timeoutMs: heldMs + (connection.timeout ?? timeoutMsDefault),
     signal,
     fetch: connection.fetch ?? fetch,
   };
 }
 
-function headersOf({ key, agent, session }: Connection): Readonly<Record<string, string>> {
+function holderOf({ key, proofKey, publicUrl, url }: Connection): Holder {
+  return { key, ...(proofKey === undefined ? {} : { proofKey }), publicUrl: publicUrl ?? url };
+}
+
+function headersOf({ agent, session }: Connection): Readonly<Record<string, string>> {
   return {
     'content-type': 'application/json',
-    'x-agent-api-key': key,
     ...(agent === undefined ? {} : { 'x-writ-agent': agent }),
     ...(session === undefined ? {} : { 'x-agent-session': session }),
   };
@@ -465,8 +483,21 @@ function traceHeader(given: TraceParent | undefined): Readonly<Record<string, st
   }
 }
 
+/** Makes the headers of a try that is signed, when the connection has a signing secret. */
+function signedTry(connection: Connection, path: string): Question['headersOfTry'] {
+  const sign = signer(connection, path);
+  const target = { method: 'POST', url: new URL(path, connection.url).href };
+  return async (body) => ({
+    ...(await headersOfTry(holderOf(connection), target)),
+    ...(sign && { 'x-service-signature': await sign(body) }),
+  });
+}
+
 /** Signs a request: HMAC-SHA256 over time, nonce, path and body. */
-function signer({ signingSecret }: Connection, path: string): Question['sign'] {
+function signer(
+  { signingSecret }: Connection,
+  path: string,
+): ((body: string) => Promise<string>) | undefined {
   if (signingSecret === undefined) return undefined;
   const bytes = new TextEncoder();
   return async (body) => {

@@ -40,8 +40,8 @@ export interface Question {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Signs one try; a signature is valid once. */
-  readonly sign?: ((body: string) => Promise<string>) | undefined;
+  /** Makes the headers of one try: who asks, and what is valid once, such as a signature. */
+  readonly headersOfTry?: ((body: string) => Promise<Readonly<Record<string, string>>>) | undefined;
   /** Milliseconds that one try may take. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -87,17 +87,17 @@ async function askOnce({
   url,
   headers,
   body,
-  sign,
+  headersOfTry,
   timeoutMs,
   signal,
   fetch,
 }: Question): Promise<WholeAnswer> {
-  const signature = sign === undefined ? {} : { 'x-service-signature': await sign(body ?? '') };
+  const own = await headersOfTry?.(body ?? '');
   const { stop, release } = stopAfter(timeoutMs, signal);
   try {
     const reply = await fetch(url, {
       method,
-      headers: { ...headers, ...signature },
+      headers: { ...headers, ...own },
       redirect: 'error',
       signal: stop,
       ...(body === undefined ? {} : { body }),

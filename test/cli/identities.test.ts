@@ -23,12 +23,14 @@ test('maps, lists, tries and removes', async () => {
   issuer.keys = [key];
   const run = (...args: string[]) => writ(['agent', 'identity', ...args, '--data', data]);
   const map = (agent: string, ...claims: string[]) =>
-    run('map', agent, '--json', '--issuer', issuer.url, ...claims.flatMap((claim) => ['--claim', claim]));
+    run('map', agent, '--json', '--issuer', issuer.url, ...claims.flatMap((claim) => ['--require', claim]));
 
   const made = await map('buyer', `sub=${account}`, 'sub=another', 'ref=main');
   expect(made).toMatchObject({ code: 0 });
   const { id } = JSON.parse(made.stdout);
-  expect(JSON.parse(made.stdout)).toMatchObject({ claims: { sub: [account, 'another'], ref: ['main'] } });
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    required_claims: { sub: [account, 'another'], ref: ['main'] },
+  });
   expect(await map('seller', 'sub=another')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`a token could also fit the identity \`${id}\``),

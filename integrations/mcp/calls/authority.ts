@@ -16,6 +16,7 @@ import {
   type RequestStatus,
   type Writ,
 } from '../../typescript/client.ts';
+import { callerName, type KeySource } from '../../typescript/credential.ts';
 import type { Fetch, FetchReply } from '../../typescript/exchange.ts';
 import type { JsonObject } from '../protocol/messages.ts';
 
@@ -131,8 +132,8 @@ export function createOutcomes({ reportAll }: Pick<Writ, 'reportAll'>): ReportOu
 
 /** The keys by which an agent proves who it is. */
 export interface Credential {
-  /** The key of an agent, or of an enforcement point. */
-  readonly key: string;
+  /** The key of an agent or of an enforcement point, or the token of a workload. */
+  readonly key: KeySource;
   /** The agent that an enforcement point asks for, by name or id; absent with the key of an agent. */
   readonly agent?: string;
   /** The secret by which the agent signs its requests; absent when it does not sign. */
@@ -145,7 +146,7 @@ export interface Credential {
  * enforcement point has one session for each agent.
  */
 export function sessionOf({ key, agent }: Pick<Credential, 'key' | 'agent'>): string {
-  const caller = agent === undefined ? `key ${key}` : `agent ${agent}`;
+  const caller = agent === undefined ? callerName(key) : `agent ${agent}`;
   return `agent-${createHash('sha256').update(caller).digest('base64url').slice(0, 22)}`;
 }
 

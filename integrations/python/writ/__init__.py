@@ -22,6 +22,7 @@ from .decisions import (
 from .payloads import canonical_json, payload_digest
 from .plans import Plan, PlannedCall, PlanStep
 from .receipts import ReceiptError, UsedReceiptFiles, UsedReceipts, verify_receipt
+from .tokens import token_file
 from .version import __version__
 
 __all__ = [
@@ -49,5 +50,6 @@ __all__ = [
     "__version__",
     "canonical_json",
     "payload_digest",
+    "token_file",
     "verify_receipt",
 ]

@@ -43,9 +43,10 @@ from .decisions import (
     WritError,
     grant_of,
 )
-from .exchange import Ask, AsyncSource, Call, Connection, Pause, Send, Source, Step, Steps
+from .exchange import Ask, AsyncSource, Call, Connection, KeySource, Pause, Send, Source, Step, Steps
 from .plans import Plan, PlannedCall
 from .results import Failed, ResultFunction, Yielded, result_of
+from .tokens import token_file
 from .transport import ClientCertificate, Transport, TransportError, tls_context
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ class _Client(Generic[SourceKind]):
     """The service at `url`, for the agent with `key`, both from the environment by default.
 
     `url`: The address of the service; by default WRIT_URL.
-    `key`: The key of the agent, or of an enforcement point; by default WRIT_API_KEY. No model may read it.
+    `key`: The key of the agent or of an enforcement point, or the token of a workload; also a function that returns the
+        present one, such as `token_file` makes. By default WRIT_API_KEY, and the file in WRIT_TOKEN_FILE without one. No
+        model may read it.
     `agent`: With the key of an enforcement point, the agent that it asks for, by name or id.
     `signing_secret`: The secret by which the agent signs its requests.
     `session`: The session, as rules and meters see it, or a function that returns the present one.
@@ -113,7 +116,7 @@ class _Client(Generic[SourceKind]):
     def __init__(
         self,
         url: Optional[str] = None,
-        key: Optional[str] = None,
+        key: Optional[KeySource] = None,
         *,
         agent: Optional[str] = None,
         signing_secret: Optional[str] = None,
@@ -135,7 +138,7 @@ class _Client(Generic[SourceKind]):
         self._transport = Transport(address, ssl_context)
         self._connection = Connection(
             url=address,
-            key=exchange.header_text("the key", _given("key", key, "WRIT_API_KEY")),
+            key=_key_of(key),
             agent=None if agent is None else exchange.header_text("the agent", agent),
             signing_secret=signing_secret,
             session=session,
@@ -457,7 +460,7 @@ class Writ(_Client[Source]):
         """
         terms = exchange.Terms(name, actions, until, when, uses, session)
         delegation_id, connection = self._do(exchange.delegate(self._connection, terms))
-        return SubAgent(delegation_id, connection.key, self._with(connection))
+        return SubAgent(delegation_id, cast(str, connection.key), self._with(connection))
 
     def revoke_delegation(self, delegation_id: str) -> None:
         """Revokes a delegation and everything below it."""
@@ -623,7 +626,7 @@ class AsyncWrit(_Client[AsyncSource]):
         """As `Writ.delegate`."""
         terms = exchange.Terms(name, actions, until, when, uses, session)
         delegation_id, connection = await self._do_async(exchange.delegate(self._connection, terms))
-        return SubAgent(delegation_id, connection.key, self._with(connection))
+        return SubAgent(delegation_id, cast(str, connection.key), self._with(connection))
 
     async def revoke_delegation(self, delegation_id: str) -> None:
         """As `Writ.revoke_delegation`."""
@@ -781,6 +784,14 @@ def _arguments_by_name(tool: Callable[..., Any]) -> Callable[..., Dict[str, Any]
 def _is(kind: Callable[[Any], bool], tool: Any) -> bool:
     """Whether a tool, or the method that calls it, is a function of this kind."""
     return kind(tool) or (not inspect.isclass(tool) and kind(getattr(tool, "__call__", None)))
+
+
+def _key_of(key: Optional[KeySource]) -> KeySource:
+    if callable(key):
+        return key
+    if key is None and not os.environ.get("WRIT_API_KEY") and os.environ.get("WRIT_TOKEN_FILE"):
+        return token_file()
+    return exchange.header_text("the key", _given("key", key, "WRIT_API_KEY"))
 
 
 def _given(name: str, value: Optional[str], variable: str) -> str:

@@ -59,10 +59,14 @@ SIGNED_PATHS = ("/v1/authorize", "/v1/plans")
 log = logging.getLogger("writ")
 
 
+KeySource = Union[str, Callable[[], str]]
+
+
 @dataclass(frozen=True)
 class Connection:
     url: str
-    key: str
+    #: A key, a token, or a function that returns the present one.
+    key: KeySource
     agent: Optional[str]
     signing_secret: Optional[str]
     session: AsyncSource
@@ -351,10 +355,16 @@ def _simple(connection: Connection, method: str, path: str, body: Any = None) ->
 
 
 def _headers(connection: Connection) -> Dict[str, str]:
-    headers = {"Content-Type": "application/json", "X-Agent-API-Key": connection.key}
+    headers = {"Content-Type": "application/json", **_credential(connection.key)}
     if connection.agent is not None:
         headers["X-Writ-Agent"] = connection.agent
     return headers
+
+
+def _credential(key: KeySource) -> Dict[str, str]:
+    text = header_text("the token", key()) if callable(key) else key
+    # A token is a JWT: three parts with dots in between. No key has a dot.
+    return {"Authorization": f"Bearer {text}"} if text.count(".") == 2 else {"X-Agent-API-Key": text}
 
 
 def _text_of(source: AsyncSource) -> Steps[Optional[str]]:

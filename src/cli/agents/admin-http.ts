@@ -46,7 +46,12 @@ export function httpAdmin(api: Api): AgentAdmin {
     revokeDelegation: (id) => api.delete<DelegationView>(`/v1/delegations/${step(id)}`),
     identities: async (name) =>
       (await api.get<Page<IdentityView>>(`${pathOf(await agentOf(name))}/identities`)).items,
-    mapIdentity: async (name, draft) => await api.post(`${pathOf(await agentOf(name))}/identities`, draft),
+    mapIdentity: async (name, { issuer, claims: required_claims, actors }) =>
+      await api.post(`${pathOf(await agentOf(name))}/identities`, {
+        issuer,
+        required_claims,
+        actors,
+      }),
     removeIdentity: async (name, id) =>
       await api.delete(`${pathOf(await agentOf(name))}/identities/${step(id)}`),
     rotate: async (name, graceMs) => {

@@ -55,16 +55,16 @@ const agentArgument = ['<agent>', 'its name or id'] as const;
 const examples = `
 Examples:
   writ agent identity map buyer --issuer https://kubernetes.default.svc.cluster.local \\
-    --claim sub=system:serviceaccount:payments:buyer
+    --require sub=system:serviceaccount:payments:buyer
   writ agent identity map deployer --issuer https://token.actions.githubusercontent.com \\
-    --claim repository_id=123456789 --claim ref=refs/heads/main
+    --require repository_id=123456789 --require ref=refs/heads/main
   writ agent identity list buyer
   writ agent identity try buyer /var/run/secrets/writ/token
   writ agent identity remove buyer Ab3dEf7h`;
 
 interface MapOptions extends AgentOptions {
   readonly issuer: string;
-  readonly claim: readonly string[];
+  readonly require: readonly string[];
   readonly actor: readonly string[];
   readonly actorActions: readonly string[];
 }
@@ -74,7 +74,7 @@ function defineMap(command: Command, finish: Finish): void {
     .description('identify an agent by the tokens of an issuer that have these claims')
     .argument(...agentArgument)
     .requiredOption('--issuer <address>', 'the issuer, as its tokens and `agents.issuers` name it')
-    .requiredOption('--claim <name=value...>', 'a required claim; the same name again adds a value')
+    .requiredOption('--require <name=value...>', 'a required claim; the same name again adds a value')
     .option(
       '--actor <name=subject...>',
       'an actor that may ask by the claim `act`, with its name in rules',
@@ -96,7 +96,7 @@ function defineMap(command: Command, finish: Finish): void {
     });
 }
 
-function draftOf({ issuer, claim, actor, actorActions }: MapOptions): IdentityDraft {
+function draftOf({ issuer, require, actor, actorActions }: MapOptions): IdentityDraft {
   const actions = new Map(actorActions.map((text) => pairIn(text, '--actor-actions')));
   const actors = actor.map((text) => {
     const [name, subject] = text.includes('=') ? pairIn(text, '--actor') : [text, text];
@@ -105,7 +105,7 @@ function draftOf({ issuer, claim, actor, actorActions }: MapOptions): IdentityDr
   const stray = [...actions.keys()].find((name) => !actors.some((one) => one.name === name));
   if (stray !== undefined) throw new UsageError(`--actor-actions names \`${stray}\`, which no --actor has`);
   const claims = Object.groupBy(
-    claim.map((text) => pairIn(text, '--claim')),
+    require.map((text) => pairIn(text, '--require')),
     ([name]) => name,
   );
   return {
@@ -171,7 +171,7 @@ function tokenIn(file: string): string {
 function identityTable(items: readonly IdentityView[]): string {
   return table(
     ['issuer', 'claims', 'actors', 'last used', 'status', 'id'],
-    items.map(({ issuer, claims, actors, last_used_at: used, status, id }) => [
+    items.map(({ issuer, required_claims: claims, actors, last_used_at: used, status, id }) => [
       issuer,
       claimsText(claims),
       actors.map(({ name }) => name).join(' ') || '-',
@@ -182,7 +182,7 @@ function identityTable(items: readonly IdentityView[]): string {
   );
 }
 
-export function claimsText(claims: IdentityView['claims']): string {
+function claimsText(claims: IdentityView['required_claims']): string {
   return Object.entries(claims)
     .flatMap(([name, values]) => values.map((value) => `${name}=${value}`))
     .join(' ');

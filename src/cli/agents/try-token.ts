@@ -68,11 +68,11 @@ function identitySteps(token: WorkloadToken, identities: readonly IdentityView[]
     ({ ended_at: ended, issuer }) => ended === null && issuer === token.issuer,
   );
   if (active.length === 0) return [bad('the agent has no identity of this issuer: add one with `map`')];
-  const fitting = active.filter(({ claims }) => hasClaims(claims, token.claimOf));
+  const fitting = active.filter(({ required_claims: claims }) => hasClaims(claims, token.claimOf));
   const [identity] = fitting;
   if (identity === undefined) return active.flatMap((one) => missing(token, one));
   if (fitting.length > 1) return [bad(`several identities fit: ${fitting.map(({ id }) => id).join(', ')}`)];
-  const { id, agent_id: agentId, issuer, claims, actors } = identity;
+  const { id, agent_id: agentId, issuer, required_claims: claims, actors } = identity;
   const value = { id, agentId, issuer, claims, actors, createdAtMs: 0, endedAtMs: null };
   const acting = actorChain({ value, version: 1 }, token.act);
   const fits = good(`the identity ${id} fits`);
@@ -87,7 +87,10 @@ function identitySteps(token: WorkloadToken, identities: readonly IdentityView[]
 }
 
 /** For an identity that does not fit: each claim that the token lacks, or has with another value. */
-function missing({ claimOf }: WorkloadToken, { id, claims }: IdentityView): readonly TrialStep[] {
+function missing(
+  { claimOf }: WorkloadToken,
+  { id, required_claims: claims }: IdentityView,
+): readonly TrialStep[] {
   return Object.entries(claims)
     .filter(([name, values]) => !hasClaims({ [name]: values }, claimOf))
     .map(([name, values]) =>

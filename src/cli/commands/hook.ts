@@ -4,6 +4,7 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { sessionOf } from '../../../integrations/mcp/calls/authority.ts';
+import { tokenFile } from '../../../integrations/typescript/token-file.ts';
 import { isPointKey, keyIn } from '../client/key-file.ts';
 import { answerHook, answerInput } from '../hook/answer-hook.ts';
 import { askHelper } from '../hook/ask-helper.ts';
@@ -11,6 +12,7 @@ import { type DialectName, dialectNames, dialects } from '../hook/dialects.ts';
 import { type HostName, hostNames, waitSecondsDefault } from '../hook/install-hook.ts';
 import { createHelper, listenOnSocket } from '../hook/serve-hook.ts';
 import { type InstallChoice, installHook } from '../hook/write-hook.ts';
+import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { addExamples } from '../support/help-layout.ts';
 
@@ -125,11 +127,21 @@ async function answer(options: HookOptions): Promise<ExitCode> {
 
 /** Access to the service with the agent's own key. */
 function ownAccess({ url = process.env.WRIT_URL, jsonText = [] }: HookOptions) {
-  const key = process.env.WRIT_API_KEY ?? '';
+  const { WRIT_API_KEY, WRIT_TOKEN_FILE } = process.env;
+  const key = WRIT_API_KEY || (WRIT_TOKEN_FILE ? tokenIn(WRIT_TOKEN_FILE) : '');
   if (url === undefined || key === '')
     throw new UsageError(`nothing was granted: ${url === undefined ? '--url' : 'WRIT_API_KEY'} is missing`);
   if (isPointKey(key)) throw new UsageError(`nothing was granted: ${pointKeyIsOpen}`);
   return { url, key, agent: undefined, session: null, jsonText };
+}
+
+/** The token of a workload. A hook runs for one call, so it reads the file once. */
+function tokenIn(file: string): string {
+  try {
+    return tokenFile(file)();
+  } catch (error) {
+    throw new UsageError(`nothing was granted: cannot read ${file}: ${fileError(error)}`);
+  }
 }
 
 const pointKeyIsOpen =

@@ -2,6 +2,7 @@
 // call was executed and nothing else: it releases nothing, and whatever fails leaves meters on the result unknown.
 
 import { randomUUID } from 'node:crypto';
+import { credentialHeaders } from '../../../integrations/typescript/credential.ts';
 import { exchange } from '../../../integrations/typescript/exchange.ts';
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import { type ReturnedCall, resultOf } from '../../language/value/reported-result.ts';
@@ -64,7 +65,7 @@ interface CallResult {
 function serviceOf({ url, key, agent }: ReportAccess, session: string | null, signal: AbortSignal) {
   const headers = {
     'content-type': 'application/json',
-    'x-agent-api-key': key,
+    ...credentialHeaders(key),
     ...(agent === undefined ? {} : { 'x-writ-agent': agent }),
     ...(session === null ? {} : { 'x-agent-session': session }),
   };

@@ -3,6 +3,8 @@
 import type { Server } from 'node:http';
 import { createInspector, type Inspect } from '../../../integrations/mcp/calls/inspection.ts';
 import { createHttpProxy, type ProxySettings, runStdioProxy } from '../../../integrations/mcp/proxy.ts';
+import type { KeySource } from '../../../integrations/typescript/credential.ts';
+import { tokenFile } from '../../../integrations/typescript/token-file.ts';
 import { serviceAddress } from '../client/api-client.ts';
 import { isPointKey, keyIn } from '../client/key-file.ts';
 import { type ExitCode, exitCodes, printError, UsageError } from '../output/output.ts';
@@ -44,8 +46,8 @@ export async function runProxy(command: readonly string[], options: ProxyOptions
     await listen(settings, options, options.listen);
     return exitCodes.ok;
   }
-  const key = keyOf(options);
-  if (options.keyFile === undefined && isPointKey(key))
+  const key = keySourceOf(options);
+  if (options.keyFile === undefined && typeof key === 'string' && isPointKey(key))
     throw new UsageError(
       "an enforcement point's key must not be in the environment of a program that an agent starts: use --key-file with a file that only the proxy's user can read",
     );
@@ -99,6 +101,12 @@ function prefixOf({ prefix }: ProxyOptions): string {
   throw new UsageError(`\`--prefix ${prefix}\` is not a prefix such as com.example/`);
 }
 
+/** The key, or the token in the file that WRIT_TOKEN_FILE names. */
+function keySourceOf(options: ProxyOptions): KeySource {
+  const { WRIT_API_KEY: key = '', WRIT_TOKEN_FILE: file = '' } = process.env;
+  return options.keyFile === undefined && key === '' && file !== '' ? tokenFile(file) : keyOf(options);
+}
+
 function keyOf({ keyFile }: ProxyOptions): string {
   const key = keyFile === undefined ? process.env.WRIT_API_KEY : keyIn(keyFile);
   if (key === undefined || key === '')
@@ -112,7 +120,7 @@ function keyOf({ keyFile }: ProxyOptions): string {
 const endMs = 3_000;
 
 /** Resolves when the client ends, or the server. A proxy without its server could only refuse, so it ends, too. */
-function runOnStreams(settings: ProxySettings, key: string): Promise<ExitCode> {
+function runOnStreams(settings: ProxySettings, key: KeySource): Promise<ExitCode> {
   return new Promise((resolve) => {
     runStdioProxy({
       settings,

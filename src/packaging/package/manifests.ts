@@ -59,6 +59,7 @@ export const moduleEntryPoints: Readonly<Record<string, string>> = {
   './testing': 'src/testing/run',
   './client': 'integrations/typescript/client',
   './receipt': 'integrations/typescript/receipt',
+  './token-file': 'integrations/typescript/token-file',
   './ai-sdk': 'integrations/typescript/adapters/ai-sdk',
   './claude-agent': 'integrations/typescript/adapters/claude-agent',
   './langchain': 'integrations/typescript/adapters/langchain',

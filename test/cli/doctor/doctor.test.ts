@@ -424,6 +424,17 @@ describe('an issuer', () => {
     const users = (issuer: string) => ({ WRIT_USERS_ISSUER: issuer, WRIT_USERS_AUDIENCE: 'writ' });
     expect(await fault('users', users(await issuerWith(right, {})))).toMatch(/no keys.*users\.issuer/);
   });
+
+  test('of agents', async () => {
+    const keys = { keys: [{ kty: 'OKP' }] };
+    const issuers = (...all: string[]) => ({
+      WRIT_AGENTS_ISSUERS: all.map((issuer) => `${issuer} audience=https://writ.example.com`).join(','),
+    });
+    const good = await issuerWith(right, keys);
+    expect(faultsIn(await doctor(issuers(good)))).toEqual([]);
+    const bad = await issuerWith(right, {});
+    expect(await fault('workloads', issuers(good, bad))).toMatch(/no keys.*agents\.issuers/);
+  });
 });
 
 describe('the receiver of records', () => {

@@ -149,7 +149,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'agent refusal-hints': ['first-agent', 'on'],
   'agent delegations list': ['first-agent'],
   'agent delegations revoke': ['first-agent'],
-  'agent identity map': ['first-agent', '--issuer', 'https://issuer.example.com', '--claim', 'sub=a'],
+  'agent identity map': ['first-agent', '--issuer', 'https://issuer.example.com', '--require', 'sub=a'],
   'agent identity list': ['first-agent'],
   'agent identity remove': ['first-agent', 'none'],
   'agent identity try': ['first-agent', import.meta.filename],

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { type ConfigSources, loadConfig } from '../../../src/service/settings/load.ts';
 import { settings as allSettings } from '../../../src/service/settings/table.ts';
@@ -164,10 +164,53 @@ test('the public address, webhooks and mail', () => {
   const environment = {
     WRIT_URL: 'http://x',
     WRIT_TOKEN: 'writp_x',
+    WRIT_TOKEN_FILE: '/run/token',
     WRIT_API_KEY: 'writ_x',
     WRIT_AGENT: 'a',
   };
   expect(load({ environment }).loaded.ok).toBe(true);
+});
+
+test('issuers of agents are a list of maps or of texts, or one text', () => {
+  const yaml = `
+agents:
+  issuers:
+    - { issuer: 'https://a.example', audience: 'https://writ.example.com', keys: keys.json, lifetime: 900 }
+    - https://b.example audience=writ keys=https://b.example/keys
+`;
+  const { directory, loaded } = load({ yaml });
+  const a = { issuer: 'https://a.example', audience: 'https://writ.example.com', lifetimeSeconds: 900 };
+  const keys = pathToFileURL(join(directory, 'keys.json')).href;
+  const b = { issuer: 'https://b.example', audience: 'writ', lifetimeSeconds: 86_400 };
+  const both = [
+    { ...a, keys },
+    { ...b, keys: 'https://b.example/keys' },
+  ];
+  expect(loaded).toMatchObject({ config: { agentIssuers: both } });
+  const text =
+    'https://a.example audience=https://writ.example.com lifetime=900, https://b.example audience=writ';
+  expect(load({ environment: { WRIT_AGENTS_ISSUERS: text } }).loaded).toMatchObject({
+    config: { agentIssuers: [a, { ...b, keys: null }] },
+  });
+  expect(load({}).loaded).toMatchObject({ config: { agentIssuers: [] } });
+});
+
+test.each([
+  'https://a.example',
+  'http://a.example audience=writ',
+  'https://a.example audience=sts.amazonaws.com',
+  'https://a.example audience=a audience=b',
+  'https://a.example audience=a issuer=https://b.example',
+  'https://a.example audience=a, https://a.example audience=b',
+  'https://a.example audience=a lifetime=0',
+  'https://a.example audience=a lifetime=soon',
+  'https://a.example audience=a keys=http://a.example/keys',
+  'https://a.example audience=a secret=b',
+])('no issuers of agents are %s', (text) => {
+  expect(load({ environment: { WRIT_AGENTS_ISSUERS: text } }).loaded).toMatchObject({
+    ok: false,
+    problems: [expect.stringContaining('agents.issuers')],
+  });
 });
 
 test('paths in a file are relative to the file', () => {

@@ -94,7 +94,7 @@ test('keys in a file are read again when they change', async () => {
   await write(key);
   const settings = { ...issuerSettings(issuer), keys: pathToFileURL(path).href };
   const { service, map } = await startWorkloadService([settings]);
-  await map({ claims: { sub: [account, 'another'] } });
+  await map({ required_claims: { sub: [account, 'another'] } });
   await granted(service, await workloadToken(issuer.url, key));
   const second = await makeKey('second');
   await write(second);

@@ -11,7 +11,7 @@ import { type Service, type ServiceOptions, startService } from './service.ts';
 export const audience = 'https://writ.example.com';
 export const account = 'system:serviceaccount:payments:buyer';
 
-export const workloadPolicies = `
+const workloadPolicies = `
 approvers finance "Finance"
 action demo.pay, demo.ask { ... }
 policy demo on demo.* {
@@ -48,7 +48,7 @@ export async function startWorkloadService(
   const map: WorkloadService['map'] = (body = {}, agentId = service.agent.id) =>
     admin.send(`/v1/agents/${agentId}/identities`, {
       method: 'POST',
-      body: { issuer: issuers[0]?.issuer, claims: { sub: account }, ...body },
+      body: { issuer: issuers[0]?.issuer, required_claims: { sub: account }, ...body },
     });
   return { service, admin, person, map };
 }

@@ -44,7 +44,9 @@ describe('a token that fits one identity', () => {
       key: { id: expect.stringMatching(/^writw_\w{8}$/), isReplaced: false },
     });
     const list = await admin.send(`/v1/agents/${service.agent.id}/identities`);
-    expect(list.body.items).toMatchObject([{ claims: { sub: [account] }, status: 'active', ended_at: null }]);
+    expect(list.body.items).toMatchObject([
+      { required_claims: { sub: [account] }, status: 'active', ended_at: null },
+    ]);
   });
 
   test('is refused at once when the agent is disabled or a kill switch is on, and a signature may be required', async () => {
@@ -182,9 +184,13 @@ describe('attacks', () => {
     const forged = `${head}.${payload}.${createHmac('sha256', secret).update(`${head}.${payload}`).digest('base64url')}`;
     expect((await ask(service, forged)).code).toBe('invalid_token');
     expect((await ask(service, await tokenWith())).code).toBe('ALLOW');
-    const alike = await map({ claims: { sub: [account, 'another'] } });
+    const alike = await map({ required_claims: { sub: [account, 'another'] } });
     expect([alike.status, alike.body.detail]).toEqual([409, expect.stringContaining('could also fit')]);
-    const apart = await map({ claims: { sub: 'another' } });
+    const apart = await map({ required_claims: { sub: 'another' } });
     expect(apart.status).toBe(201);
+    const odd = await map({ required_claims: { sub: 'a*' } });
+    expect([odd.status, odd.body.errors[0].pointer]).toEqual([400, '/required_claims']);
+    const unknown = await map({ issuer: 'https://evil.example' });
+    expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '/issuer']);
   });
 });

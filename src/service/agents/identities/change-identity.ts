@@ -38,7 +38,7 @@ export type NewIdentity =
 const claimsMax = 10;
 const valuesMax = 50;
 const claimLengthMax = 255;
-export const actorsMax = 20;
+const actorsMax = 20;
 /** Claims that the issuer's settings and the check of the token decide, or that change with each token. */
 const checkedClaims: ReadonlySet<string> = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti', 'cnf', 'act']);
 

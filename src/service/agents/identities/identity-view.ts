@@ -11,7 +11,7 @@ export interface IdentityView {
   readonly id: string;
   readonly agent_id: string;
   readonly issuer: string;
-  readonly claims: Readonly<Record<string, readonly string[]>>;
+  readonly required_claims: Readonly<Record<string, readonly string[]>>;
   readonly actors: readonly IdentityActor[];
   /** `unconfigured`: the settings do not name the issuer, so no token is accepted. */
   readonly status: (typeof identityStatuses)[number];
@@ -37,7 +37,7 @@ export async function viewIdentity(
     id,
     agent_id: agentId,
     issuer,
-    claims,
+    required_claims: claims,
     actors,
     status: endedAtMs !== null ? 'ended' : isConfigured ? 'active' : 'unconfigured',
     created_at: isoTime(createdAtMs),

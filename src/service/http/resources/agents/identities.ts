@@ -30,7 +30,7 @@ interface IdentityDeps extends AgentDeps {
 
 interface IdentityBody {
   readonly issuer: string;
-  readonly claims: Readonly<Record<string, string | readonly string[]>>;
+  readonly required_claims: Readonly<Record<string, string | readonly string[]>>;
   readonly actors?: readonly {
     readonly subject: string;
     readonly name: string;
@@ -49,10 +49,10 @@ const identitySchema = objectSchema({
   id: text(20),
   agent_id: text(100),
   issuer: text(2_000),
-  claims: {
+  required_claims: {
     type: 'object',
     additionalProperties: claimValues,
-    description: 'The required claims; a token has one of the values of each.',
+    description: 'A token has one of the values of each.',
   },
   actors: actorsSchema,
   status: {
@@ -70,7 +70,7 @@ const identityExample = {
   id: 'Ab3dEf7h',
   agent_id: 'a9e27000-0000-4000-8000-000000000000',
   issuer: 'https://token.actions.githubusercontent.com',
-  claims: { repository: ['example/shop'], ref: ['refs/heads/main'] },
+  required_claims: { repository: ['example/shop'], ref: ['refs/heads/main'] },
   actors: [],
   status: 'active',
   created_at: '2026-03-02T10:00:00.000Z',
@@ -112,7 +112,7 @@ const addAgentIdentity = route<IdentityDeps, IdentityBody>({
       schema: objectSchema(
         {
           issuer: text(2_000),
-          claims: { type: 'object', additionalProperties: { anyOf: [claimText, claimValues] } },
+          required_claims: { type: 'object', additionalProperties: { anyOf: [claimText, claimValues] } },
         },
         {
           actors: {
@@ -124,7 +124,7 @@ const addAgentIdentity = route<IdentityDeps, IdentityBody>({
       examples: {
         kubernetes: {
           issuer: 'https://kubernetes.default.svc.cluster.local',
-          claims: { sub: 'system:serviceaccount:payments:buyer' },
+          required_claims: { sub: 'system:serviceaccount:payments:buyer' },
         },
       },
     },
@@ -134,7 +134,7 @@ const addAgentIdentity = route<IdentityDeps, IdentityBody>({
   handle: async (deps, call) => {
     const agent = await agentOf(deps.store, call);
     if (agent.status === 'revoked') throw revoked();
-    const { issuer, claims, actors = [] } = call.body;
+    const { issuer, required_claims: claims, actors = [] } = call.body;
     if (!deps.agentIssuers.some((one) => one.issuer === issuer)) throw unknownIssuer(deps.agentIssuers);
     const added = await changes.addIdentity(changerOf(deps, call), agent, {
       issuer,
@@ -152,12 +152,12 @@ const addAgentIdentity = route<IdentityDeps, IdentityBody>({
   },
 });
 
-const removeAgentIdentity = route<IdentityDeps>({
+const deleteAgentIdentity = route<IdentityDeps>({
   method: 'DELETE',
   url: '/v1/agents/:id/identities/:identity',
   access: 'agents.identities',
   operation: {
-    id: 'removeAgentIdentity',
+    id: 'deleteAgentIdentity',
     summary: 'Ends an identity of an agent; its tokens are refused at once',
     parameters: [
       agentId,
@@ -177,7 +177,7 @@ const removeAgentIdentity = route<IdentityDeps>({
 export const identityRoutes: readonly Route<IdentityDeps>[] = [
   listAgentIdentities,
   addAgentIdentity,
-  removeAgentIdentity,
+  deleteAgentIdentity,
 ];
 
 function changerOf(deps: IdentityDeps, call: Parameters<typeof by>[0]): changes.IdentityChanger {
@@ -193,10 +193,15 @@ function unknownIssuer(issuers: readonly WorkloadIssuer[]) {
   return invalidBody({ kind: 'invalid', problems: [{ field: 'issuer', detail }] });
 }
 
+const fieldNames = { issuer: 'issuer', claims: 'required_claims', actors: 'actors' } as const;
+
 async function refusalOf(deps: IdentityDeps, refused: Exclude<changes.NewIdentity, { kind: 'added' }>) {
   switch (refused.kind) {
     case 'invalid':
-      return invalidBody(refused);
+      return invalidBody({
+        kind: 'invalid',
+        problems: refused.problems.map(({ field, detail }) => ({ field: fieldNames[field], detail })),
+      });
     case 'alike': {
       const other = await deps.store.agents.find(refused.identity.agentId);
       return conflict(
