@@ -34,6 +34,8 @@ export interface StartedLookup extends Instant {
 export interface KeyCache<Found extends KeyLookup> {
   /** What was found for the key; null when only the store can tell. */
   cached(name: string, keyText: string, now: Instant): Found | null;
+  /** The same without a comparison of the key: the caller compares it itself, in a time that tells nothing of it. */
+  uncompared(name: string, now: Instant): Found | null;
   /** Call before a look-up; changes made during the look-up make its result out of date. */
   begin(now: Instant): StartedLookup;
   /** Whether the result of a look-up under way may be relied on now. */
@@ -73,6 +75,7 @@ export function createKeyCache<Found extends KeyLookup>(changesHere: () => numbe
       sent.write(hash('sha256', keyText, 'hex'), 'latin1');
       return timingSafeEqual(sent, entry.digest) ? entry.lookup : null;
     },
+    uncompared: (name, now) => fresh(name, now)?.lookup ?? null,
     begin: (now) => ({ ...now, changesHere: changesHere() }),
     isFresh: (begun, { steadyMs }) =>
       steadyMs - begun.steadyMs < cachedMsMax && begun.changesHere === changesHere(),

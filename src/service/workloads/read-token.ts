@@ -52,25 +52,25 @@ export interface WorkloadToken {
   readonly claimOf: (name: string) => unknown;
 }
 
-export type ReadToken = { readonly token: WorkloadToken } | { readonly fault: WorkloadTokenFault };
+export type CheckedToken = { readonly token: WorkloadToken } | { readonly fault: WorkloadTokenFault };
+
+/** A verified token that its reader keeps. */
+export interface KnownToken extends WorkloadToken {
+  /** Whether its issuer still has the keys with which it was verified. */
+  readonly isCurrent: () => boolean;
+}
+
+export type ReadToken = { readonly token: KnownToken } | { readonly fault: WorkloadTokenFault };
 
 export interface WorkloadTokenReader {
   /** Reads a token at `nowMs`; at once when it is already known. Never rejects. */
   read(text: string, nowMs: number): ReadToken | Promise<ReadToken>;
-  /** Whether a token that was read before would still be verified with the same keys. */
-  isCurrent(token: WorkloadToken): boolean;
   start(): void;
   close(): void;
 }
 
 const knownMax = 10_000;
 const millisecond = 1_000;
-
-interface KnownToken {
-  /** The keys with which the token was checked. */
-  readonly keys: object;
-  readonly token: WorkloadToken;
-}
 
 interface Watched {
   readonly settings: WorkloadIssuer;
@@ -91,13 +91,12 @@ export function createWorkloadTokenReader(
     ]),
   );
   const known = new Map<string, KnownToken>();
-  const keysOf = new WeakMap<WorkloadToken, object>();
 
-  function remember(name: string, { keys, token }: KnownToken): void {
+  function remember(name: string, token: KnownToken): KnownToken {
     // The oldest token is forgotten.
     if (known.size >= knownMax) known.delete(known.keys().next().value ?? '');
-    known.set(name, { keys, token });
-    keysOf.set(token, keys);
+    known.set(name, token);
+    return token;
   }
 
   return {
@@ -105,11 +104,9 @@ export function createWorkloadTokenReader(
       if (!isTokenText(text)) return { fault: 'malformed' };
       const name = hash('sha256', text);
       const before = known.get(name);
-      if (before !== undefined) {
-        const isSame = watched.get(before.token.issuer)?.keys.current() === before.keys;
-        if (isSame) return before.token.expiresAtMs > nowMs ? { token: before.token } : { fault: 'expired' };
-        known.delete(name);
-      }
+      if (before?.isCurrent() === true)
+        return before.expiresAtMs > nowMs ? { token: before } : { fault: 'expired' };
+      known.delete(name);
       const issuer = issuerOf(text);
       if (issuer === null) return { fault: 'malformed' };
       const found = watched.get(issuer);
@@ -117,13 +114,13 @@ export function createWorkloadTokenReader(
       const keys = found.keys.current();
       if (keys === null) return { fault: 'keyless' };
       return checkToken(found.settings, { text, keys, nowMs }).then((result) => {
-        if ('token' in result) remember(name, { keys, token: result.token });
+        const isCurrent = () => found.keys.current() === keys;
+        if ('token' in result) return { token: remember(name, { ...result.token, isCurrent }) };
         // The issuer may have changed its keys a moment ago; after this read, the next token finds the new ones.
-        else if (result.fault === 'key' || result.fault === 'signature') found.keys.missed();
+        if (result.fault === 'key' || result.fault === 'signature') found.keys.missed();
         return result;
       });
     },
-    isCurrent: (token) => watched.get(token.issuer)?.keys.current() === keysOf.get(token),
     start: () => {
       for (const { keys } of watched.values()) keys.start();
     },
@@ -136,7 +133,6 @@ export function createWorkloadTokenReader(
 /** For services without issuers: no token identifies an agent. */
 export const noWorkloadTokens: WorkloadTokenReader = {
   read: () => ({ fault: 'unconfigured' }),
-  isCurrent: () => false,
   start: () => {},
   close: () => {},
 };
@@ -173,7 +169,7 @@ interface TokenCheck {
 export async function checkToken(
   { issuer, audience, lifetimeSeconds }: WorkloadIssuer,
   { text, keys, nowMs }: TokenCheck,
-): Promise<ReadToken> {
+): Promise<CheckedToken> {
   const { jwtVerify } = await import('jose');
   try {
     const { payload, protectedHeader } = await jwtVerify(text, keys, {
@@ -195,7 +191,7 @@ export async function checkToken(
 function readClaims(
   payload: JWTPayload,
   { lifetimeMs, nowMs }: { readonly lifetimeMs: number; readonly nowMs: number },
-): ReadToken {
+): CheckedToken {
   const { iss, sub, exp, iat, aud, cnf, act } = payload;
   if (!isText(iss) || !isText(sub)) return { fault: 'claims' };
   // Each of several services could send the token on to the others.

@@ -24,6 +24,7 @@ import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kil
 import { AgentActions } from './agent-actions.tsx';
 import { AgentActivity } from './agent-activity.tsx';
 import { AgentDelegations } from './agent-delegations.tsx';
+import { AgentIdentities } from './agent-identities.tsx';
 import { AgentLimits } from './agent-limits.tsx';
 import type { AgentProps } from './agent-props.ts';
 import { AgentSigning } from './agent-signing.tsx';
@@ -69,6 +70,7 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
         <div class="agent-column">
           <AgentActivity {...props} />
           <AgentKeys {...props} />
+          <AgentIdentities agent={agent} />
           <AgentDelegations {...props} />
           <AgentStepUp {...props} />
           {mayRequests && <AgentStanding {...props} />}

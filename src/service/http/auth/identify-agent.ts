@@ -131,12 +131,15 @@ export function createIdentifier(options: IdentifyOptions): Identifier {
   }
 
   function identifyWithoutKey(request: FastifyRequest, moment: Instant): Promise<void> | null {
+    const cached = workloads.cached(request.headers.authorization, moment);
+    if (cached !== null) {
+      admit(cached, request);
+      return null;
+    }
     const token = sentToken(request.headers);
-    if (token === null) return lookUp(find(undefined, moment, request), request);
-    const cached = workloads.cached(token, moment);
-    if (cached === null) return lookUp(workloads.identify(token, request, moment), request);
-    admit(cached, request);
-    return null;
+    const finding =
+      token === null ? find(undefined, moment, request) : workloads.identify(token, request, moment);
+    return lookUp(finding, request);
   }
 
   function findCached(keyText: string, moment: Instant, request: FastifyRequest): Identity | null {

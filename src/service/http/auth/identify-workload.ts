@@ -2,6 +2,7 @@
 // only while its issuer's keys are known, exactly one identity fits it, and that identity lasts; a token that is
 // bound to a key passes only with a proof of that key, which is checked for each request.
 
+import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { actorChain } from '../../agents/delegations/actor-chain.ts';
 import type { ActingChain } from '../../agents/delegations/delegation.ts';
@@ -18,9 +19,10 @@ import {
 import { createKeyCache, type Instant } from '../../agents/key-cache.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { tokenLengthMax } from '../../users/signed-token.ts';
 import { type ProofChecker, proofAlgorithms, proofFaults } from '../../workloads/proof.ts';
 import {
-  type WorkloadToken,
+  type KnownToken,
   type WorkloadTokenFault,
   type WorkloadTokenReader,
   workloadTokenFaults,
@@ -34,7 +36,9 @@ export interface WorkloadCaller {
   /** The token in the form of a key, which ends with the token. */
   readonly key: KeyRow;
   readonly workload: ActingWorkload;
-  readonly token: WorkloadToken;
+  readonly token: KnownToken;
+  /** The token as it was sent. */
+  readonly sent: SentParts;
   /** The actors that the token states; absent when the agent asks itself. */
   readonly chain?: ActingChain;
 }
@@ -52,8 +56,8 @@ interface WorkloadIdentifierOptions {
 }
 
 interface WorkloadIdentifier {
-  /** The agent of a bearer token, if it was looked up a moment ago; else null. */
-  cached(sent: SentToken, now: Instant): WorkloadCaller | null;
+  /** The agent of the bearer token in `Authorization`, if it was looked up a moment ago; else null. */
+  cached(authorization: string | undefined, now: Instant): WorkloadCaller | null;
   /** The agent of the token; it may be disabled or revoked. Rejects with a ProblemError: 401, 403, 429 or 503. */
   identify(sent: SentToken, request: FastifyRequest, now: Instant): Promise<WorkloadAuthentication>;
   /** Identifies the same workload once more; returns `before` at once when nothing has changed. */
@@ -72,6 +76,12 @@ export function createWorkloadIdentifier(options: WorkloadIdentifierOptions): Wo
   const cache = createKeyCache<WorkloadCaller>(
     () => agents.changesHere() + documents.changesHere(identityKind),
   );
+
+  /** What was found for the token a moment ago, while its issuer's keys are the same. */
+  function recent(text: string, now: Instant): WorkloadCaller | null {
+    const found = cache.uncompared(nameOf(text), now);
+    return found !== null && isSame(text, found.sent) && found.token.isCurrent() ? found : null;
+  }
 
   async function find(text: string, now: Instant): Promise<WorkloadAuthentication> {
     const begun = cache.begin(now);
@@ -103,16 +113,16 @@ export function createWorkloadIdentifier(options: WorkloadIdentifierOptions): Wo
   }
 
   return {
-    cached({ scheme, text }, now) {
-      if (scheme === 'dpop') return null;
-      const found = cache.cached(nameOf(text), text, now);
-      return found !== null && found.token.jkt === null && tokens.isCurrent(found.token) ? found : null;
+    cached(authorization, now) {
+      // Whatever is written in another way is looked up again.
+      if (authorization?.startsWith(bearer) !== true) return null;
+      const found = recent(authorization.slice(bearer.length), now);
+      return found?.token.jkt === null ? found : null;
     },
     async identify(sent, request, now) {
       try {
-        const found = cache.cached(nameOf(sent.text), sent.text, now);
-        const isCurrent = found !== null && tokens.isCurrent(found.token);
-        const caller = isCurrent ? { kind: 'ok' as const, ...found } : await find(sent.text, now);
+        const found = recent(sent.text, now);
+        const caller = found === null ? await find(sent.text, now) : { kind: 'ok' as const, ...found };
         await prove(sent, caller.token.jkt, request);
         return caller;
       } catch (error) {
@@ -122,20 +132,45 @@ export function createWorkloadIdentifier(options: WorkloadIdentifierOptions): Wo
       }
     },
     identifyAgain: (text, before, now) =>
-      cache.isCurrent(nameOf(text), before, now) && tokens.isCurrent(before.token) ? before : find(text, now),
+      cache.isCurrent(nameOf(text), before, now) && before.token.isCurrent() ? before : find(text, now),
   };
 }
 
 /** The end of a token is of its signature, so it names the token. */
 const nameLength = 43;
+const bearer = 'Bearer ';
 
 function nameOf(text: string): string {
   return text.slice(-nameLength);
 }
 
+interface SentParts {
+  /** The header and the claims, which are no secret and are worth nothing without the signature. */
+  readonly claims: Buffer;
+  readonly signature: Buffer;
+}
+
+function partsOf(text: string): SentParts {
+  const bytes = Buffer.from(text, 'latin1');
+  const end = text.lastIndexOf('.') + 1;
+  return { claims: bytes.subarray(0, end), signature: bytes.subarray(end) };
+}
+
+const compared = Buffer.alloc(tokenLengthMax);
+
+/** Compares the signature in a time that tells nothing of it. A digest of so long a text would take longer. */
+function isSame(text: string, { claims, signature }: SentParts): boolean {
+  if (text.length !== claims.length + signature.length) return false;
+  compared.write(text, 'latin1');
+  return (
+    timingSafeEqual(compared.subarray(claims.length, text.length), signature) &&
+    compared.compare(claims, 0, claims.length, 0, claims.length) === 0
+  );
+}
+
 interface FoundToken {
   readonly identity: ReadIdentity;
-  readonly token: WorkloadToken;
+  readonly token: KnownToken;
   readonly text: string;
 }
 
@@ -148,6 +183,7 @@ function callerOf(agent: AgentRow, { identity, token, text }: FoundToken): Workl
     key: tokenKeyRow(identity.value, text, token.expiresAtMs),
     workload: { id, version: identity.version, issuer, subject: token.subject },
     token,
+    sent: partsOf(text),
     ...(acting.kind === 'chain' ? { chain: acting.chain } : {}),
   };
 }
