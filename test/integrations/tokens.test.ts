@@ -98,7 +98,7 @@ test('a hook asks with the token in WRIT_TOKEN_FILE', async () => {
     });
   expect(await hook()).toMatchObject({ code: 0, stdout: '{}\n' });
   write(await workloadToken(issuer.url, key, { aud: 'another service' }));
-  expect((await hook()).stdout).toContain('deny');
+  expect(await hook()).toMatchObject({ code: 2, stderr: expect.stringContaining('for another service') });
   rmSync(file);
   const refused = await hook();
   expect([refused.code, refused.stderr]).toEqual([

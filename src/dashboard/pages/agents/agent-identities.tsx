@@ -148,7 +148,7 @@ function AddDialog({ id, onAdded, onClose }: AddDialogProps) {
 }
 
 /** The claims in lines of `name=value`; a line without `=` has no value, which the service reports. */
-export function claimsIn(text: string): Readonly<Record<string, readonly string[]>> {
+function claimsIn(text: string): Readonly<Record<string, readonly string[]>> {
   const lines = text
     .split('\n')
     .map((line) => line.trim())
