@@ -1,48 +1,20 @@
 // GET /v1/replicas: which replicas serve, by which policies, on each kind of store. `/readyz` reports a lost
 // database within a second.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { openPolicies } from '../../../src/service/policies/policy-host.ts';
-import { openReplicatedPolicies } from '../../../src/service/policies/replicated-policies.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { openWire, type Wire } from '../store/cut-wire.ts';
-import {
-  keptPostgres,
-  type PostgresServer,
-  startPostgres,
-  type TestDatabase,
-} from '../store/postgres-server.ts';
+import { keptPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { readEvents } from './event-reader.ts';
 import { type Client, client, firstAdmin, tokenClient } from './person-client.ts';
-import { authorize, policyText, type Service, startService, temporaryDirectory } from './service.ts';
+import { startReplica } from './replica.ts';
+import { authorize, policyText, type Service, startService } from './service.ts';
 import { ask } from './written-policies.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
   server = await keptPostgres();
 });
-
-const quiet = { info: () => {}, warn: () => {}, error: () => {} };
-
-async function startReplica(
-  place: Pick<TestDatabase, 'url' | 'keyFile'>,
-  name: string,
-  text = policyText,
-): Promise<Service> {
-  const store = await openStore(place);
-  await store.serve();
-  const { replicas: agreement } = store;
-  if (agreement === null) throw new Error('a database is served by replicas');
-  await agreement.introduce({ name, version: '1.2.3', startedAtMs: Date.now() });
-  const directory = temporaryDirectory();
-  writeFileSync(join(directory, 'a.policy'), text);
-  const host = await openPolicies({ directory });
-  const policies = await openReplicatedPolicies({ host, agreement, clock: Date.now, log: quiet });
-  onTestFinished(() => policies.close());
-  return await startService({ store, policies });
-}
 
 test('a store in a file is served by one process', async () => {
   const self = { name: 'a (1)', version: '1.2.3', startedAtMs: 5 };
@@ -81,7 +53,7 @@ test('replicas of a database list each other, with the set that each has read', 
     atMs: Date.now(),
   });
   const other = policyText.replace('+7', '+8');
-  const second = await startReplica(database, 'b (2)', other);
+  const second = await startReplica(database, 'b (2)', { text: other });
   const admin = await tokenClient(second, await firstAdmin(second));
   const digest = first.policies.state().digest;
   await expect

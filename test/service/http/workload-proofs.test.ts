@@ -1,64 +1,27 @@
 // Proofs of possession (DPoP) over HTTP: for tokens of workloads, and for people's tokens that are bound to a key.
 
 import { hash } from 'node:crypto';
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { beforeAll, expect, test } from 'vitest';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import { createToken } from '../../../src/service/people/tokens.ts';
 import { makeKey, type SigningKey, shareIssuer } from './issuer.ts';
 import { firstAdmin, send } from './person-client.ts';
+import { type Holder, makeHolder, type ProofDraft, proofBy, publicUrl } from './proofs.ts';
 import { startService } from './service.ts';
 import { ask, granted, issuerSettings, startWorkloadService, workloadToken } from './workload-service.ts';
 
 const issuer = shareIssuer();
 let key: SigningKey;
 
-interface Holder {
-  readonly privateKey: CryptoKey;
-  readonly jwk: JWK;
-  readonly jkt: string;
-}
-
-async function makeHolder(): Promise<Holder> {
-  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-  const jwk = await exportJWK(publicKey);
-  return { privateKey, jwk, jkt: await calculateJwkThumbprint(jwk) };
-}
-
 let holder: Holder;
 let stranger: Holder;
+const proofFor = (token: string, draft: ProofDraft = {}) => proofBy(holder, token, draft);
 
 beforeAll(async () => {
   key = await makeKey('first');
   issuer.keys = [key];
   [holder, stranger] = [await makeHolder(), await makeHolder()];
 });
-
-const publicUrl = 'https://writ.example.com';
-
-interface ProofDraft {
-  readonly claims?: Readonly<Record<string, unknown>>;
-  readonly header?: Readonly<Record<string, unknown>>;
-  readonly by?: Holder;
-}
-
-/** A proof for `POST /v1/authorize` with the token, unless the draft sets other values. */
-async function proofFor(
-  token: string,
-  { claims = {}, header = {}, by = holder }: ProofDraft = {},
-): Promise<string> {
-  const named = {
-    jti: crypto.randomUUID(),
-    htm: 'POST',
-    htu: `${publicUrl}/v1/authorize`,
-    iat: Math.floor(Date.now() / 1_000),
-    ath: hash('sha256', token, 'base64url'),
-    ...claims,
-  };
-  return await new SignJWT(named)
-    .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk: by.jwk, ...header })
-    .sign(by.privateKey);
-}
 
 test('a token that is bound to a key identifies the agent with a proof for this request, once', async () => {
   const { service, map } = await startWorkloadService([issuerSettings(issuer)], { publicUrl });
