@@ -38,8 +38,8 @@ import {
 import { createTable, markForeignLetters } from '../output/table.ts';
 import { addExamples } from '../support/help-layout.ts';
 import { readMoment } from '../support/parse-time.ts';
-import { defineConsistency, defineProve } from './audit-proofs.ts';
 import { defineExport } from './audit-export.ts';
+import { defineConsistency, defineProve } from './audit-proofs.ts';
 import { defineReplay } from './audit-replay.ts';
 import { defineWitness } from './audit-witness.ts';
 
