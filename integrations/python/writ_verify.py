@@ -3246,7 +3246,8 @@ class Verifier:
             return
         if agent.get("status") != "active":
             self.report.find("key", f"its agent is {agent.get('status')}", sequence)
-        if "point" in record or "chain" in record:
+        if any(name in record for name in ("point", "chain", "workload")):
+            self.report.leave("the keys of enforcement points and sub-agents, and the tokens of workloads")
             return
         key = next((one for one in agent.get("keys", []) if one["id"] == record["key"]["id"]), None)
         end = None if key is None else key["notAfterMs"]
