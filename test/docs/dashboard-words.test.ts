@@ -22,7 +22,7 @@ interface Replaced {
 }
 
 const replaced: readonly Replaced[] = [
-  { word: /\bclaim(s|ed|ing)?\b/i, use: 'review lock, clause, or claim of a token' },
+  { word: /(?<!\btoken[ -])\bclaim(s|ed|ing)?\b/i, use: 'review lock, clause, or claim of a token' },
   { word: /\blooking at\b|\bclaims-looking\b/i, use: 'reviewing' },
   { word: /\bgiv(e|es|en)( it)? back\b/i, use: 'end the review', kinds: ['text'] },
   { word: /\bput(s|ting)?[- ]((it|this|them) )?off\b/i, use: 'snooze' },

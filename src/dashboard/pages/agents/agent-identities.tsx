@@ -73,8 +73,8 @@ export function AgentIdentities({ agent }: Pick<AgentProps, 'agent'>) {
           onDone={list.reload}
           onClose={() => setRemoved(null)}
         >
-          Tokens of <bdi>{removed.issuer}</bdi> with these claims are refused at once. You can add the
-          identity again.
+          Tokens of <bdi>{removed.issuer}</bdi> that fit it are refused at once. You can add the identity
+          again.
         </ConfirmDialog>
       )}
     </>
@@ -86,12 +86,12 @@ function Tokens({ issuer, required_claims: claims, actors }: Identity) {
     <>
       <bdi>{issuer}</bdi>
       {Object.entries(claims).map(([name, values]) => (
-        <div class="agent-claim" key={name}>
+        <div class="token-claim" key={name}>
           {name}: <code>{values.join(' or ')}</code>
         </div>
       ))}
       {actors.length > 0 && (
-        <div class="agent-claim">Actors: {actors.map(({ name }) => name).join(', ')}</div>
+        <div class="token-claim">Actors: {actors.map(({ name }) => name).join(', ')}</div>
       )}
     </>
   );
@@ -109,7 +109,7 @@ function AddDialog({ id, onAdded, onClose }: AddDialogProps) {
   const { isBusy, problem, run } = useSending();
   const add = (): Promise<void> =>
     run(async () => {
-      const body = { issuer: issuer.trim(), required_claims: claimsIn(claims) };
+      const body = { issuer: issuer.trim(), required_claims: tokenClaimsIn(claims) };
       await call('addAgentIdentity', { params: { id }, body });
       showToast('Added; its tokens are accepted now');
       onAdded();
@@ -131,7 +131,7 @@ function AddDialog({ id, onAdded, onClose }: AddDialogProps) {
           />
         </Field>
         <Field
-          label="Required claims"
+          label="Required token claims"
           name="required_claims"
           help="One per line, such as sub=system:serviceaccount:payments:buyer. The same name again adds a value."
         >
@@ -148,7 +148,7 @@ function AddDialog({ id, onAdded, onClose }: AddDialogProps) {
 }
 
 /** The claims in lines of `name=value`; a line without `=` has no value, which the service reports. */
-function claimsIn(text: string): Readonly<Record<string, readonly string[]>> {
+function tokenClaimsIn(text: string): Readonly<Record<string, readonly string[]>> {
   const lines = text
     .split('\n')
     .map((line) => line.trim())
