@@ -8,6 +8,7 @@ import { createDirectory } from '../../../src/service/people/directory.ts';
 import { noteBackup } from '../../../src/service/store/move/placement.ts';
 import { firstAdmin, send, tokenClient } from '../../service/http/person-client.ts';
 import { authorize, policyText, type Service, startService } from '../../service/http/service.ts';
+import { siemSettings } from '../../service/siem/stream.ts';
 
 const policies = `${policyText}
 action web.fetch { ... } result { bytes: integer }
@@ -41,7 +42,8 @@ export async function busyMetrics(): Promise<string> {
     retryMs: 1,
   });
   onTestFinished(() => tracing.close());
-  const service = await startService({ startsWith: policies, isInFile: true, tracing });
+  const siem = siemSettings({ url: 'https://127.0.0.1:9/' });
+  const service = await startService({ startsWith: policies, isInFile: true, tracing, siem });
   await happen(service);
   return await (await fetch(`${service.url}/metrics`)).text();
 }

@@ -67,6 +67,9 @@ const facts = [
   'writ_policy_rules',
   'writ_policy_actions',
   'writ_replicas',
+  'writ_siem_lag_records',
+  'writ_siem_records_sent_total',
+  'writ_siem_batches_failed_total',
 ];
 
 test('every metric of the service is documented with its labels, and in a panel or a rule', async () => {
