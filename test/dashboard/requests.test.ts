@@ -2,7 +2,6 @@
 // histories.
 
 import { expect, test } from 'vitest';
-import { type PayloadProfile, profileNoteOf } from '../../src/dashboard/pages/approvals/payload-profile.ts';
 import { absoluteTime, chipsOf, localTime, readFilters } from '../../src/dashboard/pages/requests/filters.ts';
 import { personName } from '../../src/dashboard/pages/requests/person-name.ts';
 import {
@@ -21,8 +20,9 @@ import {
   traceRules,
   unknownReads,
 } from '../../src/dashboard/parts/policy/trace.ts';
-import { aboutJson, pathInto, secretDigest } from '../../src/dashboard/parts/text/json-parts.ts';
-import { cutText } from '../../src/dashboard/parts/text/text-pieces.ts';
+import { aboutJson, pathInto, secretDigest } from '../../src/language/value/json-parts.ts';
+import { type PayloadProfile, profileNoteOf } from '../../src/language/value/payload-profile.ts';
+import { cutText } from '../../src/language/value/text-pieces.ts';
 
 test('filters come from the address, without what is empty or unknown', () => {
   const filters = readFilters(
@@ -198,8 +198,6 @@ test('a text is cut between characters', () => {
 
 const profile: PayloadProfile = {
   count: 12,
-  from: null,
-  to: null,
   fields: [
     { path: 'amount', kind: 'number', min: 5, p50: 20, max: 100 },
     {
@@ -269,6 +267,7 @@ const said = (is_approved: boolean) => ({
   is_approved,
   comment: 'fine',
   at: '2026-03-02T10:30:00Z',
+  chat: null,
   standing: [],
   invalid_reason: null,
 });

@@ -24,6 +24,7 @@ const words: Readonly<Record<NoticeItem['kind'], string>> = {
   'reset-link-made': 'An admin created a link to set a new password',
   'password-reset': 'Your password was changed by a link from an admin',
   'token-made': 'A personal token was made for your account',
+  'chat-linked': 'A chat account was linked to your account',
 };
 
 export function useNoticeBanners(): readonly Banner[] {

@@ -5,6 +5,7 @@ import type { Person } from '../people/person.ts';
 import { recordTitle } from '../requests/record/record.ts';
 import { requestStateOf } from '../requests/record/request-state.ts';
 import type { VotePage, VoteRow } from '../store/contract/audit-log.ts';
+import type { ChatAccount } from '../store/contract/chat-account.ts';
 import { createCollection } from '../store/contract/collection.ts';
 import type { Store } from '../store/contract/store.ts';
 import { csvCell } from './export.ts';
@@ -19,6 +20,8 @@ export interface ListedApproval {
   /** Null for the control owner. */
   readonly group: string | null;
   readonly comment: string;
+  /** The account by which the person voted in a chat; null when they voted in Writ. */
+  readonly chat: ChatAccount | null;
   readonly request_id: string;
   readonly action_key: string;
   readonly title: string;
@@ -57,6 +60,8 @@ async function listedApproval(
     person: { id, name: await nameOf(id), email },
     group: typeof detail.group === 'string' ? detail.group : null,
     comment: typeof detail.comment === 'string' ? detail.comment : '',
+    // `voteEvent` has written it.
+    chat: (detail.chat as ChatAccount | undefined) ?? null,
     request_id: requestId,
     action_key: record?.actionKey ?? '',
     title: record === null ? '' : recordTitle(record),
@@ -89,6 +94,7 @@ const csvColumns = {
   action: (one) => one.action_key,
   agent: (one) => one.agent.name,
   comment: (one) => one.comment,
+  chat: ({ chat }) => (chat === null ? '' : `${chat.service} ${chat.workspace} ${chat.user}`),
   request_id: (one) => one.request_id,
   record: (one) => String(one.sequence),
 } as const satisfies Readonly<Record<string, (one: ListedApproval) => string>>;

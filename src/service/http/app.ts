@@ -38,6 +38,7 @@ import type { EventStreamsTiming } from './events/event-streams.ts';
 import { addCommonHooks, createFastify, type LogOptions } from './fastify-instance.ts';
 import { createDaysOf } from './resources/agents/agent-activity-view.ts';
 import { describedRoutes } from './resources/all-routes.ts';
+import { chatDeliveries } from './resources/chat/deliveries.ts';
 import { type DemoAccount, dashboardRoutes } from './resources/dashboard/dashboard.ts';
 import { documentationRoutes } from './resources/dashboard/documentation.ts';
 import { addManagementRoutes, type ManagementDeps } from './resources/management.ts';
@@ -47,7 +48,6 @@ import { openApiRoute } from './resources/operations/openapi.ts';
 import { ssoPages } from './resources/people/sso.ts';
 import { plantRoute } from './resources/policies/plants.ts';
 import { authorizeRoute } from './resources/requests/authorize.ts';
-import { createReviews } from './resources/requests/reviews.ts';
 import { scimRoutes } from './resources/scim/scim.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { RequestTracing } from './telemetry/tracing.ts';
@@ -62,6 +62,8 @@ const settings = appSettingsOf({
   transparency: { name: null, witnesses: [], quorum: 0 },
   smtp: null,
   siem: null,
+  slack: null,
+  teams: null,
 });
 
 /** The dependencies of the app with the default of each setting that was left out. */
@@ -104,6 +106,8 @@ export interface AppDeps extends Partial<AppSettings> {
   readonly logTiming?: Partial<LogTiming>;
   /** How often pending requests are looked at for fallbacks that are due; every two seconds by default. */
   readonly fallbacks?: { readonly everyMs: number };
+  /** How often requests are compared with their messages in chats; every two seconds by default. */
+  readonly chats?: { readonly everyMs: number };
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
   /** Options of the threads in which policies are tried. */
@@ -203,6 +207,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     tokenReader,
     workloadTokens,
     prepareForDelegates,
+    chat,
   } = parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
@@ -219,6 +224,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', () => transparencyLog.close());
   app.addHook('onListen', async () => recordStream?.start());
   app.addHook('onClose', async () => recordStream?.close());
+  app.addHook('onListen', async () => chat.start());
+  app.addHook('onClose', async () => chat.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
   app.addHook('onReady', async () => workloadTokens.start());
@@ -264,6 +271,7 @@ function addRoutes(app: FastifyInstance, appParts: AppParts): void {
   app.register(metricsRoute, { metrics, shareMetrics: deps.shareMetrics ?? null });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });
   app.register(documentationRoutes, {});
+  app.register(chatDeliveries, { chat: parts.chat });
   app.register(ssoPages, { ...managementDeps(appParts), sso: parts.sso, log: app.log });
   app.register(scimRoutes, {
     directory: createDirectory(store.documents, clock),
@@ -301,7 +309,6 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
     ssoName: deps.sso?.name ?? null,
     sendsMail: deps.smtp != null,
     store,
-    reviews: createReviews(store, clock),
     policies,
     rate,
     openRequestsMax: deps.openRequestsMax,

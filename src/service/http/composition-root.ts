@@ -46,6 +46,7 @@ import { createIdentifier } from './auth/identify-agent.ts';
 import { createFindPeople } from './auth/request-rights.ts';
 import { createEventStreams } from './events/event-streams.ts';
 import { createOutgoing } from './events/outgoing.ts';
+import { createChat } from './resources/chat/create-chat.ts';
 import { createAcceptor } from './resources/policies/proposals/accept-proposal.ts';
 import { createProposalJudge } from './resources/policies/proposals/judge-proposals.ts';
 import {
@@ -54,6 +55,7 @@ import {
 } from './resources/requests/authorize-handler.ts';
 import { createPlanHandler } from './resources/requests/plan-handler.ts';
 import { createRefusalHints } from './resources/requests/refusal-hints.ts';
+import { createReviews } from './resources/requests/reviews.ts';
 import { createWaits } from './resources/requests/wait.ts';
 import { createDownloads } from './routing/downloads.ts';
 import { StartError } from './start-error.ts';
@@ -144,6 +146,7 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
   return {
     ...parts,
     ...decided,
+    ...createChatParts(deps, base, { ...parts, ...decided }),
     ...createAnalyses(deps, base),
     sso: createSso(deps, base),
     waits,
@@ -202,6 +205,30 @@ function createStream(
       exitCode: 2,
     });
   }
+}
+
+/** Makes the chats, and the reviews of requests that they share with the dashboard. */
+function createChatParts(
+  deps: ConfiguredDeps,
+  { store, clock, log }: Base,
+  { requestChanges, requestEvents }: Pick<DecidingParts, 'requestChanges' | 'requestEvents'>,
+) {
+  const { publicUrl, policies, slack, teams, chats } = deps;
+  const reviews = createReviews(store, clock);
+  const chat = createChat({
+    store,
+    clock,
+    publicUrl,
+    policies: () => policies.current(),
+    requestChanges,
+    requestEvents,
+    reviews,
+    slack,
+    teams,
+    everyMs: chats?.everyMs,
+    log,
+  });
+  return { reviews, chat };
 }
 
 /** Makes the parts that keep, judge and accept proposals. */

@@ -7,6 +7,8 @@ import type { DocumentResult, DocumentStore, DocumentWrite } from '../store/cont
 import type { Notice } from './notices.ts';
 import {
   type Application,
+  type ChatLink,
+  type ChatLinkDraft,
   type Invitation,
   type LinkedIdentity,
   type Passkey,
@@ -33,6 +35,8 @@ export interface Directory {
   readonly recoveryCodes: Collection<RecoveryCodes>;
   readonly identities: Collection<LinkedIdentity>;
   readonly signOns: Collection<SignOn>;
+  readonly chatLinks: Collection<ChatLink>;
+  readonly chatLinkDrafts: Collection<ChatLinkDraft>;
   readonly provisioned: Collection<ProvisionedPerson>;
   readonly provisionedGroups: Collection<ProvisionedGroup>;
   readonly documents: DocumentStore;
@@ -86,6 +90,15 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
       parent: personId,
       endsAtMs,
     })),
+    chatLinks: createCollection<ChatLink>(documents, 'chat-link', ({ personId, account }) => ({
+      name: `${personId} ${account.service} ${account.workspace}`,
+      parent: personId,
+    })),
+    chatLinkDrafts: createCollection<ChatLinkDraft>(
+      documents,
+      'chat-link-draft',
+      ({ digest, personId, endsAtMs }) => ({ name: digest, parent: personId, endsAtMs }),
+    ),
     provisioned: createCollection<ProvisionedPerson>(
       documents,
       'provisioned-person',

@@ -18,6 +18,7 @@ export const noticeKinds = [
   'reset-link-made',
   'password-reset',
   'token-made',
+  'chat-linked',
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 

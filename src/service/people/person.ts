@@ -2,6 +2,7 @@
 // or a token in clear: they are hashed, or encrypted with the service's master key.
 
 import { randomUUID } from 'node:crypto';
+import type { ChatAccount } from '../store/contract/chat-account.ts';
 import type { Role } from './operations.ts';
 import { digestOf } from './secrets.ts';
 
@@ -209,6 +210,29 @@ export interface ProvisionedGroup {
   readonly memberIds: readonly string[];
   readonly createdAtMs: number;
   readonly changedAtMs: number;
+}
+
+/** Links a chat account to a person. */
+export interface ChatLink {
+  /** Derived from the account, of which there is at most one link. */
+  readonly id: string;
+  readonly personId: string;
+  readonly account: ChatAccount;
+  /** The name of the account in the chat when it was linked. */
+  readonly name: string;
+  readonly createdAtMs: number;
+}
+
+/** A code by which a person links a chat account. */
+export interface ChatLinkDraft {
+  readonly id: string;
+  /** SHA-256 of the code. */
+  readonly digest: string;
+  readonly personId: string;
+  /** The account that has entered the code; null while none has. */
+  readonly claim: { readonly account: ChatAccount; readonly name: string } | null;
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
 }
 
 export interface Application {

@@ -4,6 +4,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deriveKey } from '../agents/sealing.ts';
+import type { Collection } from '../store/contract/collection.ts';
 import type { DocumentRemoval } from '../store/contract/documents.ts';
 import type { Directory } from './directory.ts';
 import { type Actor, type Person, passwordDigestOf, recordName, type Session } from './person.ts';
@@ -186,13 +187,23 @@ export async function sessionEndings(
   return storedSessions.map(({ value, version }) => sessions.remove(value, version));
 }
 
-/** Returns the removals of every session and token of a person. */
+/** Returns the removals of every session, token and linked chat account of a person. */
 export async function endings(directory: Directory, personId: string): Promise<readonly DocumentRemoval[]> {
   const tokens = await directory.tokens.list({ parent: personId, countMax: endedAtOnceMax });
   return [
     ...(await sessionEndings(directory, personId)),
     ...tokens.map(({ value, version }) => directory.tokens.remove(value, version)),
+    ...(await ofChat(directory.chatLinks, personId)),
+    ...(await ofChat(directory.chatLinkDrafts, personId)),
   ];
+}
+
+async function ofChat<T>(
+  collection: Pick<Collection<T>, 'list' | 'remove'>,
+  parent: string,
+): Promise<readonly DocumentRemoval[]> {
+  const stored = await collection.list({ parent, countMax: endedAtOnceMax });
+  return stored.map(({ value, version }) => collection.remove(value, version));
 }
 
 /** Returns the token that a change by cookie must carry in a header; another site's page cannot read it. */

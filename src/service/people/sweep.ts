@@ -40,6 +40,9 @@ const sweptKinds = [
   'agent-identity',
   'plan',
   'stop-mark',
+  'chat-link-draft',
+  'chat-delivery',
+  'chat-message',
   'standing-approval',
 ] as const;
 const everyMsDefault = 60_000;

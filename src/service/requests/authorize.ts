@@ -24,6 +24,7 @@ import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
 import type { OnBehalf } from '../users/on-behalf.ts';
 import type { KillSwitchSnapshot, KillSwitchSource } from './approvals/change-request.ts';
+import { votesJudgedBy } from './approvals/chat-votes.ts';
 import type { FindPeople } from './approvals/current-person.ts';
 import { requirementsOf } from './approvals/decide-again.ts';
 import { createVoteEvaluator, type VoteEvaluator } from './approvals/effective-votes.ts';
@@ -479,7 +480,7 @@ export async function findGiven(
     ? await lastStepUp({ documents: store.documents, findPeople }, agent)
     : null;
   const reauth = freshReauths(rules, stepUp, record.createdAtMs);
-  const moment = { agent, asks: policies.asks(), nowMs, rules };
+  const moment = { agent, ...votesJudgedBy(policies), nowMs, rules };
   const approvals = approvalsOf(record.decision);
   const found = await findStanding({ store, findPeople }, record, moment);
   const standing = found.filter((one) => covers(one, record, { agent, approvals, nowMs }));

@@ -12,6 +12,7 @@ import {
   type RequestSnapshot,
   readRequest,
 } from './approvals/change-request.ts';
+import { restingOn, type ThroughChat } from './approvals/chat-votes.ts';
 import { decideAgain } from './approvals/decide-again.ts';
 import { lastApproval } from './approvals/effective-votes.ts';
 import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
@@ -103,16 +104,19 @@ export interface CommentDraft {
   readonly caller: Caller;
   readonly kind: CommentKind;
   readonly text: string;
+  /** The chat through which the person comments; absent when they comment in Writ. */
+  readonly chat?: ThroughChat;
 }
 
 function comment(
   deps: RequestChangeDeps,
   id: string,
-  { caller, kind, text }: CommentDraft,
+  { caller, kind, text, chat }: CommentDraft,
 ): Promise<ChangeResult> {
   return changeRequest(deps, {
     id,
     asker: caller.id,
+    ...restingOn(chat),
     handler: async ({ state, agent, people, nowMs }) => {
       const { id: person, email, who } = caller;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
@@ -122,9 +126,9 @@ function comment(
       if (!isTheirs) return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
       if (kind === 'answer' && !state.comments.some((one) => one.kind === 'question'))
         return { kind: 'conflict', detail: 'this request has no open question' };
-      return [
-        eventOf('commented', { who, atMs: nowMs, state: lifecycleOf(state) }, { person, email, kind, text }),
-      ];
+      const by = chat === undefined ? {} : { chat: chat.account };
+      const at = { who, atMs: nowMs, state: lifecycleOf(state) };
+      return [eventOf('commented', at, { person, email, kind, text, ...by })];
     },
   });
 }

@@ -17,6 +17,7 @@ import type { UserSettings } from '../users/on-behalf.ts';
 import type { WorkloadIssuer } from '../workloads/read-token.ts';
 import { isAddress, isDatabaseAddress, isIssuer, isSmtpAddress, networksOf } from './address-forms.ts';
 import { issuersOf, issuersText } from './agent-issuers.ts';
+import { chatProblems, type SlackSettings, slackOf, type TeamsSettings, teamsOf } from './chat.ts';
 import { headersOf, pairsOf } from './pairs.ts';
 import { fieldsOf, siemOf, siemProblems } from './siem.ts';
 import {
@@ -188,6 +189,10 @@ export interface Config extends PlainConfig {
   readonly smtp: { readonly url: string; readonly from: string } | null;
   /** The receiver of records; null without one. */
   readonly siem: SiemSettings | null;
+  /** The Slack app; null without one. */
+  readonly slack: SlackSettings | null;
+  /** The bot in Microsoft Teams; null without one. */
+  readonly teams: TeamsSettings | null;
   /** Standard variables with a value that cannot be used, each a line like a problem. */
   readonly ignoredVariables: readonly string[];
 }
@@ -210,7 +215,17 @@ const appSettings = [
     'mayAgentsPropose',
     'isNarrowingAccepted',
   ] as const),
-  ...(['trustedProxies', 'sso', 'users', 'agentIssuers', 'transparency', 'smtp', 'siem'] as const),
+  ...([
+    'trustedProxies',
+    'sso',
+    'users',
+    'agentIssuers',
+    'transparency',
+    'smtp',
+    'siem',
+    'slack',
+    'teams',
+  ] as const),
 ] satisfies readonly (keyof Config)[];
 
 export type AppSettings = Pick<Config, (typeof appSettings)[number]>;
@@ -282,6 +297,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   if (problems.length === 0) problems.push(...userProblems((name) => values.get(name) ?? null));
   if (problems.length === 0) problems.push(...transparencyProblems((name) => values.get(name) ?? null));
   if (problems.length === 0) problems.push(...siemProblems((name) => values.get(name) ?? null));
+  if (problems.length === 0) problems.push(...chatProblems((name) => values.get(name) ?? null));
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -486,6 +502,8 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Omit<Config, 'ignore
     agentIssuers: issuersOf(of('agents.issuers')),
     smtp,
     siem: siemOf(of),
+    slack: slackOf(of),
+    teams: teamsOf(of),
   };
   return { ...plainConfig(of), ...groups };
 }

@@ -36,6 +36,8 @@ export interface KeySource {
   readonly issuer: string;
   /** The address of the keys, or of a file with them (`file:`); null when the issuer's discovery document names it. */
   readonly keys: string | null;
+  /** The address of the issuer's discovery document; where OpenID Connect puts it when absent. */
+  readonly metadata?: string;
   readonly timing?: Partial<KeyTiming>;
   /** Called for the first failure after a success, and not again until the next success. */
   readonly onFailure: (error: unknown) => void;
@@ -90,19 +92,18 @@ export function watchIssuerKeys(source: KeySource): IssuerKeys {
 
 /** Returns the issuer's key document (JWKS) as JSON text. Rejects when it cannot be read. */
 export async function readKeys(
-  { issuer, keys }: Pick<KeySource, 'issuer' | 'keys'>,
+  { issuer, keys, metadata }: Pick<KeySource, 'issuer' | 'keys' | 'metadata'>,
   stop: AbortSignal,
 ): Promise<string> {
-  return await readText(keys ?? (await discover(issuer, stop)), stop);
+  const standard = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  return await readText(keys ?? (await discover(issuer, metadata ?? standard, stop)), stop);
 }
 
-async function discover(issuer: string, stop: AbortSignal): Promise<string> {
-  const metadata: unknown = JSON.parse(
-    await readText(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, stop),
-  );
+async function discover(issuer: string, at: string, stop: AbortSignal): Promise<string> {
+  const metadata: unknown = JSON.parse(await readText(at, stop));
   const { issuer: named, jwks_uri: address } = Object(metadata) as Readonly<Record<string, unknown>>;
   if (named !== issuer) throw new Error('the discovery document names another issuer');
-  const isPlain = issuer.startsWith('http:');
+  const isPlain = at.startsWith('http:');
   const url = typeof address === 'string' ? URL.parse(address) : null;
   if (url === null || !(url.protocol === 'https:' || (isPlain && url.protocol === 'http:')))
     throw new Error('the discovery document has no encrypted address for the keys');

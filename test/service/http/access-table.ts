@@ -85,12 +85,16 @@ session         GET    /v1/sessions
 session         DELETE /v1/sessions/{id}
 session         GET    /v1/tokens
 session         DELETE /v1/tokens/{id}
+session         GET    /v1/chat-links
+session         POST   /v1/chat-links/{id}/confirm
+session         DELETE /v1/chat-links/{id}
 proved-session  POST   /v1/session/password
 proved-session  POST   /v1/session/totp/confirm
 proved-session  DELETE /v1/session/totp
 proved-session  POST   /v1/session/passkeys
 proved-session  DELETE /v1/session/passkeys/{id}
 proved-session  POST   /v1/tokens
+proved-session  POST   /v1/chat-links
 proved-session  POST   /v1/session/recovery-codes
 proved-session  DELETE /v1/people/{id}/totp
 proved-session  POST   /v1/people/{id}/reset-link
@@ -142,6 +146,7 @@ people.view          GET /v1/people, GET /v1/people/{id}, GET /v1/invitations
 people.change        PATCH /v1/people/{id}, DELETE /v1/people/{id}/totp, POST /v1/people/{id}/reset-link
 people.change        GET /v1/people/{id}/sessions, DELETE /v1/people/{id}/sessions
 people.change        DELETE /v1/people/{id}/sessions/{session}
+people.change        GET /v1/people/{id}/chat-links, DELETE /v1/people/{id}/chat-links/{link}
 people.invite        POST /v1/invitations, DELETE /v1/invitations/{id}
 applications.view    GET /v1/applications
 applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
@@ -181,6 +186,8 @@ signed-in            DELETE /v1/session/passkeys/{id}, POST /v1/session/proof/op
 signed-in            DELETE /v1/session/notices/{id}, GET /v1/sessions, DELETE /v1/sessions/{id}
 signed-in            GET /v1/session/recovery-codes, POST /v1/session/recovery-codes
 signed-in            GET /v1/tokens, POST /v1/tokens, DELETE /v1/tokens/{id}
+signed-in            GET /v1/chat-links, POST /v1/chat-links
+signed-in            POST /v1/chat-links/{id}/confirm, DELETE /v1/chat-links/{id}
 `;
 
 export const accessByHand: ReadonlyMap<string, string> = new Map(

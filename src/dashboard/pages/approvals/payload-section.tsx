@@ -1,5 +1,6 @@
 // The payload of a request as it will be carried out, each value with how usual it is for the agent.
 
+import { grantsMin, profileNoteOf } from '../../../language/value/payload-profile.ts';
 import { useResource } from '../../api/resource.ts';
 import { Section } from '../../parts/layout/page.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
@@ -9,7 +10,6 @@ import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
 import { Amount, useAmounts } from '../requests/amounts.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
-import { grantsMin, profileNoteOf } from './payload-profile.ts';
 import { marksOf } from './review-notes.tsx';
 
 export function PayloadSection({ request }: { readonly request: RequestDetail }) {

@@ -2,11 +2,11 @@
 // earlier grants of the same thing.
 
 import type { Reply } from '../../../api/operations.ts';
+import type { CharacterMarks } from '../../../language/value/text-pieces.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Note } from '../../parts/layout/note.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { PlainPieces } from '../../parts/text/plain-text.tsx';
-import type { CharacterMarks } from '../../parts/text/text-pieces.ts';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 
 type Review = NonNullable<Reply<'getRequest'>['review']>;

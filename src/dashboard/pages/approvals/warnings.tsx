@@ -1,8 +1,8 @@
 // Warns approvers before they read: of invisible characters, and of secrets that are shown as digests.
 
 import { hasInvisible } from '../../../language/value/invisible.ts';
+import { aboutJson } from '../../../language/value/json-parts.ts';
 import { Note } from '../../parts/layout/note.tsx';
-import { aboutJson } from '../../parts/text/json-parts.ts';
 import { PlainPieces } from '../../parts/text/plain-text.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 

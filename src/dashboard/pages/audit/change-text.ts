@@ -43,6 +43,8 @@ export const changeKindLabels = [
   ['passkey-added', 'Passkey added'],
   ['passkey-removed', 'Passkey removed'],
   ['token-made', 'Token created'],
+  ['chat-linked', 'Chat account linked'],
+  ['chat-unlinked', 'Chat account unlinked'],
   ['token-removed', 'Token removed'],
   ['alert-began', 'Alert began'],
   ['alert-over', 'Alert over'],

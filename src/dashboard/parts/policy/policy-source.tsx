@@ -6,7 +6,7 @@ import { Icon } from '../layout/icon.tsx';
 import '../text/plain-text.css';
 import './policy-source.css';
 import { type Piece, piecesOf } from '../../../language/assist/policy-words.ts';
-import { textPieces } from '../text/text-pieces.ts';
+import { textPieces } from '../../../language/value/text-pieces.ts';
 import { cutPieces } from './source-marks.ts';
 
 export interface SourceMark {

@@ -4,13 +4,20 @@
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import {
+  aboutJson,
+  entriesOf,
+  partsShown,
+  pathInto,
+  secretDigest,
+  textLengthShown,
+} from '../../../language/value/json-parts.ts';
 import { Button } from '../layout/button.tsx';
 import { Icon } from '../layout/icon.tsx';
 import { useIsPrinting } from '../layout/printing.ts';
-import { aboutJson, entriesOf, partsShown, pathInto, secretDigest, textLengthShown } from './json-parts.ts';
 import './json-view.css';
+import { type CharacterMarks, cutText } from '../../../language/value/text-pieces.ts';
 import { PlainPieces } from './plain-text.tsx';
-import { type CharacterMarks, cutText } from './text-pieces.ts';
 
 interface JsonViewProps {
   readonly value: unknown;

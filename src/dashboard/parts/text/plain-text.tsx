@@ -5,7 +5,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
 import './plain-text.css';
-import { type CharacterMarks, cutText, textPieces } from './text-pieces.ts';
+import { type CharacterMarks, cutText, textPieces } from '../../../language/value/text-pieces.ts';
 
 const foldedLength = 400;
 

@@ -1,6 +1,7 @@
 // Building blocks for the schemas of the management API.
 
 import { riskMax } from '../../../language/model/policy.ts';
+import { chatServices } from '../../store/contract/chat-account.ts';
 import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
 
 /** The schema of an object with these members and no others; members of `optional` may be missing. */
@@ -35,6 +36,20 @@ export const chatRisk: JsonSchema = {
   maximum: riskMax,
   description: 'The highest risk of a request that the group may decide by chat; null for never by chat.',
 };
+
+/** The chat account by which a person acted. */
+export const chatAccountOrNull = {
+  ...objectSchema({
+    service: { type: 'string', enum: chatServices },
+    workspace: {
+      type: 'string',
+      description: 'The id of the Slack workspace or of the Microsoft Entra tenant.',
+    },
+    user: { type: 'string', description: 'The id of the user there.' },
+  }),
+  type: ['object', 'null'],
+  description: 'The chat account through which the person acted; null if they acted in Writ.',
+} as const;
 
 export function listReply(description: string, item: JsonSchema, example: unknown): OperationReply {
   const schema = objectSchema({ items: { type: 'array', items: item } });

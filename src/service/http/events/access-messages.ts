@@ -98,6 +98,7 @@ const noticeTexts: Readonly<Record<NoticeKind, string>> = {
   'reset-link-made': 'an admin created a link that sets a new password for your account',
   'password-reset': 'the password of your account was changed with a link from an admin',
   'token-made': 'a personal token was created for your account',
+  'chat-linked': 'a chat account was linked to your account',
 };
 
 /**

@@ -22,6 +22,7 @@ import { switchRoutes } from './kill-switches/kill-switches.ts';
 import { replicaRoutes } from './operations/replicas.ts';
 import { accessRoutes } from './people/access.ts';
 import { applicationRoutes } from './people/applications.ts';
+import { chatLinkRoutes } from './people/chat-links.ts';
 import { groupRoutes } from './people/groups.ts';
 import { peopleRoutes } from './people/people.ts';
 import { resetLinkRoutes } from './people/reset-links.ts';
@@ -67,6 +68,7 @@ export const managementRoutes = [
   ...secondFactorRoutes,
   ...tokenRoutes,
   ...sessionListRoutes,
+  ...chatLinkRoutes,
   ...accessRoutes,
   ...applicationRoutes,
   ...peopleRoutes,

@@ -11,7 +11,7 @@ import type { ChainDecider } from '../../agents/delegations/chain-decider.ts';
 import { type CurrentChain, chainNow } from '../../agents/delegations/delegation.ts';
 import { type ActingWorkload, identityNow, identityVersion } from '../../agents/identities/identity.ts';
 import { type CurrentPoint, pointNow, pointVersion } from '../../agents/points/point.ts';
-import type { GrantPrecondition } from '../../store/contract/grant-precondition.ts';
+import type { DocumentVersion, GrantPrecondition } from '../../store/contract/grant-precondition.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -21,6 +21,7 @@ import type { Metering } from '../metering/metering.ts';
 import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
+import { votesJudgedBy } from './chat-votes.ts';
 import type { CurrentPerson, FindPeople } from './current-person.ts';
 import { recordedFacts } from './decide-again.ts';
 import { voters, withEffectiveVotes } from './effective-votes.ts';
@@ -108,6 +109,8 @@ export interface ChangeRequest {
   /** The identity by which that call comes; absent when it comes by a key. */
   readonly workload?: Pick<ActingWorkload, 'id'> | undefined;
   readonly handler: (snapshot: RequestSnapshot) => Promise<Events | RefusedChange | 'nothing'>;
+  /** Reads, before each attempt, the documents that the change rests on besides; absent when there are none. */
+  readonly documents?: () => Promise<readonly DocumentVersion[] | RefusedChange>;
   /** How the request's entries in meters stand after the change. */
   readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
   /** Called once the change is stored; when absent, the end of the wait is entered in the meters. */
@@ -122,9 +125,12 @@ const maxAttempts = 50;
 
 export async function changeRequest(deps: RequestChangeDeps, change: ChangeRequest): Promise<ChangeResult> {
   for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+    const documents = (await change.documents?.()) ?? [];
+    if ('kind' in documents) return documents;
     const read = await readRequest(deps, change);
     if (read === null) return { kind: 'unknown' };
-    const { snapshot, precondition } = read;
+    const { snapshot } = read;
+    const precondition = { ...read.precondition, documents: [...read.precondition.documents, ...documents] };
     const meters = await metersNow(deps, snapshot, change.call);
     const { state, agent, stopped } = snapshot;
     const events = await change.handler(snapshot);
@@ -194,7 +200,7 @@ export async function readRequest(
   const identity = workload === undefined ? null : await identityNow(store, workload.id);
   const caller = workload && { workload: { id: workload.id, version: identity?.version ?? 0 } };
   const active = policies();
-  const moment = { agent, asks: active.asks(), nowMs: Math.trunc(clock()) };
+  const moment = { agent, ...votesJudgedBy(active), nowMs: Math.trunc(clock()) };
   const standing = isDecided ? await recordedStanding(deps, state, moment) : [];
   const nowFacts = { agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
   const decisionInput =
@@ -203,7 +209,7 @@ export async function readRequest(
       : ({ facts: { ...call, ...nowFacts }, by: 'decideTraced' } as const);
   const rows = isDecided ? await readPushedRows(store.documents, active, decisionInput) : null;
   const snapshot: RequestSnapshot = {
-    state: withEffectiveVotes(state, { people, agent, asks: active.asks() }),
+    state: withEffectiveVotes(state, { people, agent, ...votesJudgedBy(active) }),
     agent,
     point,
     chain,
@@ -270,14 +276,14 @@ export async function loadMany(
     const id = chainPlace(state);
     if (!chains.has(id)) chains.set(id, await chainOf(deps, state));
   }
-  const asks = deps.policies().asks();
+  const judged = votesJudgedBy(deps.policies());
   return states.flatMap((state) => {
     const agent = agents.get(state.record.agentId);
     if (agent === undefined) return [];
     const point = points.get(pointPlace(state)) ?? null;
     const chain = chains.get(chainPlace(state)) ?? null;
     return {
-      state: withEffectiveVotes(state, { people, agent, asks }),
+      state: withEffectiveVotes(state, { people, agent, ...judged }),
       agent,
       point,
       chain,

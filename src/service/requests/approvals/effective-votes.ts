@@ -12,6 +12,7 @@ import type { Store } from '../../store/contract/store.ts';
 import { groupsOfVote } from '../record/group-progress.ts';
 import { type RequestState, revokedText, type Vote } from '../record/request-state.ts';
 import { type ApprovalScope, answers, isFor, requestDigest, type VoterRights } from '../record/vote-scope.ts';
+import { votesJudgedBy } from './chat-votes.ts';
 import type { CurrentPerson, FindPeople } from './current-person.ts';
 import { approvalsOf } from './rights.ts';
 
@@ -19,6 +20,8 @@ export interface VoteContext {
   readonly people: ReadonlyMap<string, CurrentPerson>;
   readonly agent: AgentRow;
   readonly asks: ReadonlyMap<string, RuleRequirement>;
+  /** Whether the policies of now allow that the request is decided by chat. */
+  readonly isByChat: (state: RequestState) => boolean;
 }
 
 /** Ids of all people whose votes or step-ups the request rests on. */
@@ -47,7 +50,7 @@ export function withEffectiveVotes(state: RequestState, now: VoteContext): Reque
 function invalidReasonOf(
   vote: Vote,
   state: RequestState,
-  { people, agent, asks }: VoteContext,
+  { people, agent, asks, isByChat }: VoteContext,
 ): string | null {
   if (!vote.isApproved) return null;
   if (vote.takenBackAtMs !== null) return revokedText;
@@ -65,6 +68,8 @@ function invalidReasonOf(
   } else if (!person.isApprover) return 'is no longer an approver';
   else if (vote.group !== null && !person.approvesFor.includes(vote.group))
     return `is no longer in the group \`${vote.group}\``;
+  if (vote.chat !== undefined && !isByChat(state))
+    return 'approved by chat, which the policies no longer allow';
   if (!isScopeAsItWas(vote, state, asks)) return 'approved before the rule changed';
   if (isOwnerOfShared(vote, { agent, asks })) return 'is the control owner now, and the rule needs others';
   return lastApproval(state, vote.person) === vote ? null : 'has approved again';
@@ -152,12 +157,12 @@ export function createVoteEvaluator({
     for (const { record } of open) {
       if (!agents.has(record.agentId)) agents.set(record.agentId, await store.agents.find(record.agentId));
     }
-    const asks = policies().asks();
+    const judged = votesJudgedBy(policies());
     return states.map((state) => {
       const agent = agents.get(state.record.agentId) ?? null;
       return agent === null || !open.includes(state)
         ? state
-        : withEffectiveVotes(state, { people, agent, asks });
+        : withEffectiveVotes(state, { people, agent, ...judged });
     });
   };
 }

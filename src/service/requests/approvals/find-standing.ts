@@ -17,7 +17,7 @@ import {
 } from '../record/request-state.ts';
 import { isSatisfied } from '../record/vote-scope.ts';
 import type { FindPeople } from './current-person.ts';
-import { approvedOf, voters, withEffectiveVotes } from './effective-votes.ts';
+import { approvedOf, type VoteContext, voters, withEffectiveVotes } from './effective-votes.ts';
 import {
   hasStanding,
   keysOf,
@@ -49,9 +49,8 @@ export interface StandingDeps {
 }
 
 /** What standing approvals are judged by. */
-export interface StandingMoment {
+export interface StandingMoment extends Pick<VoteContext, 'asks' | 'isByChat'> {
   readonly agent: AgentRow;
-  readonly asks: ReadonlyMap<string, RuleRequirement>;
   readonly nowMs: number;
 }
 
@@ -134,7 +133,7 @@ export interface EndedStanding {
 export async function judgeStanding(
   { store, findPeople }: StandingDeps,
   { value, version }: { readonly value: StandingApproval; readonly version: number },
-  { agent, asks, nowMs, request }: StandingCheck,
+  { agent, asks, isByChat, nowMs, request }: StandingCheck,
 ): Promise<FoundStanding | EndedStanding> {
   if (value.revoked !== null) return { ended: `${value.revoked.who} has revoked it` };
   const rule = asks.get(value.rule);
@@ -145,7 +144,7 @@ export async function judgeStanding(
   if (history === null) return { ended: 'the record of its request is gone' };
   const recorded = requestStateOf(history);
   const people = await findPeople(voters(recorded));
-  const origin = withEffectiveVotes(recorded, { people, agent, asks });
+  const origin = withEffectiveVotes(recorded, { people, agent, asks, isByChat });
   const scope = scopeOf(origin, rule, agent);
   if ('ended' in scope) return scope;
   if (nowMs >= scope.untilMs) return { ended: 'its time is over' };

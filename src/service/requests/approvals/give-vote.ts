@@ -3,7 +3,7 @@
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import { canonical } from '../../../language/model/canonical.ts';
-import type { ApprovalRequirement } from '../../../language/model/decision.ts';
+import type { ApprovalRequirement, Decision } from '../../../language/model/decision.ts';
 import type { ApprovalRule } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import { groupsOpenTo } from '../record/group-progress.ts';
@@ -25,6 +25,7 @@ import {
   type RequestChangeDeps,
   type RequestSnapshot,
 } from './change-request.ts';
+import { chatRefusal, restingOn, type ThroughChat } from './chat-votes.ts';
 import {
   type DecisionContext,
   decideAgain,
@@ -45,12 +46,14 @@ export interface VoteDraft {
   readonly comment: string;
   /** What later requests the approval is to serve; absent when it serves this request only. */
   readonly standing?: StandingChoice | null;
+  /** The chat through which the person votes; absent when they vote in Writ. */
+  readonly chat?: ThroughChat;
 }
 
 export async function approve(deps: RequestChangeDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
   const asker = draft.caller.id;
   const judge = (snapshot: RequestSnapshot) => handleApproval(deps, snapshot, draft);
-  const result = await changeRequest(deps, { id, asker, handler: judge });
+  const result = await changeRequest(deps, { id, asker, handler: judge, ...restingOn(draft.chat) });
   if (result.kind === 'not-allowed') {
     const askAgain = (snapshot: RequestSnapshot) => handleApprovers(deps, snapshot);
     await changeRequest(deps, { id, asker, handler: askAgain });
@@ -79,8 +82,8 @@ async function handleApprovers(
 }
 
 export function reject(deps: RequestChangeDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
-  const judge = async (snapshot: RequestSnapshot) => handleRejection(snapshot, draft);
-  return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
+  const judge = async (snapshot: RequestSnapshot) => handleRejection(deps, snapshot, draft);
+  return changeRequest(deps, { id, asker: draft.caller.id, handler: judge, ...restingOn(draft.chat) });
 }
 
 async function handleApproval(
@@ -94,6 +97,9 @@ async function handleApproval(
   const context = await grantContext(deps, snapshot, 'approve');
   if ('kind' in context) return context;
   const repeated = decideAgain(state, context);
+  const decided = [repeated.decision, askingAll(repeated)];
+  const barred = chatRefusal(draft.chat, { state, decided, active: context.active });
+  if (barred !== null) return barred;
   const earlier = lastApproval(state, draft.caller.id);
   if (earlier?.invalidReason === null) {
     // The person's approval, which did not count for a while, may count again. Everything that was asked for
@@ -152,7 +158,17 @@ function decidedByVote(state: RequestState, context: DecisionContext, nowMs: num
   return decidedEvent(state, 'approve', { again: decideAgain(state, context), nowMs });
 }
 
-function handleRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | RefusedChange {
+/** Today's decision with all that it would ask if nobody had approved. */
+function askingAll({ decision, asking }: RepeatedDecision): Decision {
+  const reauth = decision.requires?.reauth ?? null;
+  return { ...decision, requires: { ...decision.requires, approvals: asking, reauth } };
+}
+
+function handleRejection(
+  { policies }: RequestChangeDeps,
+  snapshot: RequestSnapshot,
+  draft: VoteDraft,
+): Events | RefusedChange {
   const { state, agent, people, nowMs } = snapshot;
   const { caller, group } = draft;
   const hidden = hiddenFrom(snapshot, caller);
@@ -160,6 +176,8 @@ function handleRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | 
   const over = closedReason(state, 'reject', nowMs);
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
+  const barred = chatRefusal(draft.chat, { state, decided: [], active: policies() });
+  if (barred !== null) return barred;
   const approvals = approvalsOf(state.decision);
   const answered = answersNow(snapshot, caller, { right: 'reject', approvals });
   const meant = group === null ? answered : slotsOf(group, approvals, answered);
@@ -182,12 +200,13 @@ function hiddenFrom({ state, agent }: RequestSnapshot, caller: Caller): RefusedC
 }
 
 function voteBy(
-  { caller, comment }: VoteDraft,
+  { caller, comment, chat }: VoteDraft,
   { state, nowMs }: RequestSnapshot,
 ): Omit<Vote, 'isApproved' | 'group' | 'rules'> {
   const { id: person, email, who } = caller;
   const digest = requestDigest(state.record);
-  return { person, email, who, comment, atMs: nowMs, digest, takenBackAtMs: null, invalidReason: null };
+  const vote = { person, email, who, comment, atMs: nowMs, digest, takenBackAtMs: null, invalidReason: null };
+  return chat === undefined ? vote : { ...vote, chat: chat.account };
 }
 
 interface VoteContext {

@@ -7,6 +7,7 @@ import type { Outcome, ResolvedApprover } from '../../../language/model/decision
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, UserFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
+import type { ChatAccount } from '../../store/contract/chat-account.ts';
 import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { userUnknowns } from '../../users/on-behalf.ts';
@@ -137,6 +138,8 @@ interface Approval {
   readonly at: string;
   /** What later requests the approval serves, by rule; empty when it serves this request only. */
   readonly standing: readonly StandingView[];
+  /** The account by which the person voted in a chat; null when they voted in Writ. */
+  readonly chat: ChatAccount | null;
   /**
    * Why the vote no longer counts, as words after the name; null when it counts, or when the request does not
    * wait.
@@ -161,6 +164,8 @@ interface SaidView {
   readonly kind: CommentKind;
   readonly text: string;
   readonly at: string;
+  /** The account by which the person commented in a chat; null when they commented in Writ. */
+  readonly chat: ChatAccount | null;
 }
 
 interface OpenRequirement {
@@ -259,20 +264,27 @@ export function requestDetail(
     plan,
     session: record.request.session ?? null,
     digest: requestDigest(record),
-    approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, standing, invalidReason }) => ({
+    approvals: state.votes.map(({ who: by, chat = null, invalidReason, ...vote }) => ({
       by,
-      group,
-      is_approved: isApproved,
-      comment,
-      at: timeText(atMs),
-      standing: (standing?.rules ?? []).map(({ rule, untilMs, times }) => ({
+      group: vote.group,
+      is_approved: vote.isApproved,
+      comment: vote.comment,
+      at: timeText(vote.atMs),
+      chat,
+      standing: (vote.standing?.rules ?? []).map(({ rule, untilMs, times }) => ({
         rule,
         until: timeText(untilMs),
         times,
       })),
       invalid_reason: invalidReason,
     })),
-    comments: state.comments.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
+    comments: state.comments.map(({ who: by, kind, text, atMs, chat = null }) => ({
+      by,
+      kind,
+      text,
+      at: timeText(atMs),
+      chat,
+    })),
     standing_approvals: Object.entries(state.satisfied.standing ?? {}).map(([rule, id]) => ({ rule, id })),
     fallbacks: state.fallbacks.map(({ anyOf, atMs }) => ({ any_of: anyOf, at: timeText(atMs) })),
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),

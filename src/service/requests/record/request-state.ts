@@ -8,6 +8,7 @@ import type { Trace, TracedRule } from '../../../language/model/trace.ts';
 import type { ActingChain } from '../../agents/delegations/delegation.ts';
 import type { ActingPoint } from '../../agents/points/point.ts';
 import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
+import type { ChatAccount } from '../../store/contract/chat-account.ts';
 import type { AgentRow, LifecycleState, RequestEvent } from '../../store/contract/records.ts';
 import type { RequestHistory } from '../../store/contract/store.ts';
 import { type ReceiptBasis, type RequestRecord, requestRecord } from './record.ts';
@@ -31,6 +32,8 @@ export interface Vote {
   readonly rules: readonly ApprovedRule[];
   /** What later requests the approval serves; absent when it serves this request only. */
   readonly standing?: StandingVote;
+  /** The account by which the person voted in a chat; absent when they voted in Writ. */
+  readonly chat?: ChatAccount;
   /** When the person took the vote back; null when they have not. */
   readonly takenBackAtMs: number | null;
   /**
@@ -128,6 +131,8 @@ export interface RequestComment {
   /** A question is for the control owner of the agent. */
   readonly kind: CommentKind;
   readonly text: string;
+  /** The account by which the person commented in a chat; absent when they commented in Writ. */
+  readonly chat?: ChatAccount;
   /** The person's name in the record. */
   readonly who: string;
   readonly atMs: number;

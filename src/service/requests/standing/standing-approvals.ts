@@ -7,6 +7,7 @@ import type { RuleRequirement } from '../../../language/model/rule-requirement.t
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { votesJudgedBy } from '../approvals/chat-votes.ts';
 import type { FindPeople } from '../approvals/current-person.ts';
 import { isApprovalRule } from '../approvals/decide-again.ts';
 import { chosenIn, covers, type FoundStanding, judgeStanding } from '../approvals/find-standing.ts';
@@ -132,9 +133,9 @@ async function stateOf(
   if (!isWithin(caller.view, { person: caller, state: request, agent })) return null;
   const votes = request.votes.filter((vote) => vote.isApproved && chosenIn(vote, value.rule) !== undefined);
   const nowMs = Math.trunc(clock());
-  const asks = policies().asks();
-  const judged = await judgeStanding(deps, read, { agent, asks, nowMs, request: request.record });
-  const used = usedOf(deps, value.id, 'ended' in judged ? asks.get(value.rule) : judged.rule);
+  const now = votesJudgedBy(policies());
+  const judged = await judgeStanding(deps, read, { agent, ...now, nowMs, request: request.record });
+  const used = usedOf(deps, value.id, 'ended' in judged ? now.asks.get(value.rule) : judged.rule);
   return {
     approval: value,
     agent,

@@ -9,6 +9,7 @@ import type { ReadDocument } from '../../store/contract/collection.ts';
 import type { DocumentPut } from '../../store/contract/documents.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { votesJudgedBy } from '../approvals/chat-votes.ts';
 import type { FindPeople } from '../approvals/current-person.ts';
 import { type FoundStanding, giversOf, judgeStanding } from '../approvals/find-standing.ts';
 import {
@@ -192,11 +193,11 @@ async function newsOf(
 ): Promise<Judged & { readonly kind: StandingNewsKind | null }> {
   const { value, version } = read;
   const policies = deps.policies();
-  const asks = policies.asks();
+  const now = votesJudgedBy(policies);
   const nowMs = Math.trunc(deps.clock());
   const known = { version, policies: policies.digest, times: null, againAtMs: nowMs + againAfterMs };
   if (value.revoked !== null) return { ...known, kind: 'revoked' };
-  const found = await judgeStanding(deps, read, { agent, asks, nowMs, request: { ...noFields, ...value } });
+  const found = await judgeStanding(deps, read, { agent, ...now, nowMs, request: { ...noFields, ...value } });
   if ('ended' in found) return { ...known, kind: null };
   const endingMs = endingOf(found);
   const judged = {
@@ -205,7 +206,8 @@ async function newsOf(
     againAtMs: nowMs < endingMs ? Math.min(known.againAtMs, endingMs) : known.againAtMs,
   };
   if (value.told?.includes('given') !== true) return { ...judged, kind: 'given' };
-  if (isUsedUp(deps, { ...found, rule: asks.get(found.rule.rule) })) return { ...judged, kind: 'used_up' };
+  if (isUsedUp(deps, { ...found, rule: now.asks.get(found.rule.rule) }))
+    return { ...judged, kind: 'used_up' };
   return { ...judged, kind: nowMs < endingMs ? null : 'ending' };
 }
 

@@ -30,7 +30,7 @@ import {
   readPage,
 } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { objectSchema, text, textOrNull, time } from '../../contract/schemas.ts';
+import { chatAccountOrNull, objectSchema, text, textOrNull, time } from '../../contract/schemas.ts';
 import type { Downloads } from '../../routing/downloads.ts';
 import { type Route, route } from '../../routing/route.ts';
 
@@ -206,6 +206,7 @@ const approvalSchema = objectSchema({
   person: objectSchema({ id: text(200), name: text(200), email: text(400) }),
   group: { ...textOrNull, description: 'Null for the control owner.' },
   comment: { type: 'string' },
+  chat: chatAccountOrNull,
   request_id: text(100),
   action_key: { type: 'string' },
   title: { type: 'string' },
@@ -219,6 +220,7 @@ const approvalExample: ListedApproval = {
   person: { id: 'b3f1c2d4-0000-4000-8000-000000000000', name: 'Ann', email: 'ann@example.com' },
   group: 'finance',
   comment: 'The invoice is right.',
+  chat: null,
   request_id: '0195a3f0-0000-7000-8000-000000000000',
   action_key: 'payment.create',
   title: 'Pay 6,420.00 USD to Grainger',

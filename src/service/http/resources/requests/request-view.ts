@@ -3,7 +3,7 @@
 
 import { commentKinds } from '../../../requests/record/request-state.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
-import { objectSchema } from '../../contract/schemas.ts';
+import { chatAccountOrNull, objectSchema } from '../../contract/schemas.ts';
 import { marksShape, noMarks } from './inbox-marks.ts';
 import { reviewExample, reviewSchema } from './reviews.ts';
 import { offerSchema } from './standing-approvals.ts';
@@ -146,7 +146,7 @@ const requiresSchema = {
 
 const approvalSchema = {
   type: 'object',
-  required: ['by', 'group', 'is_approved', 'comment', 'at', 'standing', 'invalid_reason'],
+  required: ['by', 'group', 'is_approved', 'comment', 'at', 'chat', 'standing', 'invalid_reason'],
   additionalProperties: false,
   properties: {
     by: { type: 'string' },
@@ -154,6 +154,7 @@ const approvalSchema = {
     is_approved: { type: 'boolean' },
     comment: { type: 'string' },
     at: time,
+    chat: chatAccountOrNull,
     standing: {
       type: 'array',
       description: 'What later requests the approval serves; empty if it is for this request only.',
@@ -176,6 +177,7 @@ const commentSchema = objectSchema({
   kind: { type: 'string', enum: commentKinds },
   text: { type: 'string' },
   at: time,
+  chat: chatAccountOrNull,
 });
 
 const stepUpSchema = objectSchema({
@@ -497,6 +499,7 @@ export const detailExample = {
       is_approved: true,
       comment: 'checked with the vendor',
       at: '2026-05-19T12:30:00.000Z',
+      chat: null,
       standing: [],
       invalid_reason: null,
     },

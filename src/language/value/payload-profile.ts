@@ -1,10 +1,23 @@
 // Compares a value with the payload profile of its agent and action, in words. INVARIANT: a value is called
 // unusual only if the profile shows that it is.
 
-import type { Operations } from '../../../api/operations.ts';
+/** The usual values in the granted payloads of an agent for an action. */
+export interface PayloadProfile {
+  /** The number of grants that were looked at. */
+  readonly count: number;
+  readonly fields: readonly ProfileField[];
+}
 
-export type PayloadProfile = Operations['getPayloadProfile']['reply'];
-type ProfileField = PayloadProfile['fields'][number];
+/** A number with its range, or a value with those that were sent most often. */
+export interface ProfileField {
+  readonly path: string;
+  readonly kind: string;
+  readonly min?: number;
+  readonly p50?: number;
+  readonly max?: number;
+  readonly common?: readonly { readonly value: unknown; readonly count: number }[];
+  readonly distinct?: number;
+}
 
 export interface ProfileNote {
   readonly isUnusual: boolean;

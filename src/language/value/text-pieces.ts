@@ -2,8 +2,8 @@
 // widths, fillers) and characters to mark: letters of another script within a word, and those that the caller
 // names. INVARIANT: the pieces joined together are the text.
 
-import { emojiSequence, invisibleCharacter } from '../../../language/value/invisible.ts';
-import { codePointName, foreignLetters, scriptsOf } from '../../../language/value/scripts.ts';
+import { emojiSequence, invisibleCharacter } from './invisible.ts';
+import { codePointName, foreignLetters, scriptsOf } from './scripts.ts';
 
 export interface TextPiece {
   readonly text: string;

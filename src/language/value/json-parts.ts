@@ -2,7 +2,7 @@
 // too long to be shown at once, and invisible characters. Paths are those of an agent's payload profile
 // (`items[].price`).
 
-import { hasInvisible } from '../../../language/value/invisible.ts';
+import { hasInvisible } from './invisible.ts';
 
 /** Texts with more characters, and lists and objects with more parts, are folded and marked as folded. */
 export const textLengthShown = 1_000;
