@@ -14,6 +14,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { showToast } from '../../parts/layout/toast.tsx';
+import { ChatAccountName } from '../../parts/people/chat-account.tsx';
 import type { Person } from './person-dialog.tsx';
 
 interface PartProps {
@@ -57,7 +58,8 @@ export function PersonSignIn({ person, onChange }: PartProps) {
       {question === 'disable' && (
         <Note tone="escalate" icon="warning">
           <p>
-            They lose access immediately: their sessions and tokens end. What they did stays in the record.
+            They lose access immediately: their sessions, tokens and links to chat accounts end. What they did
+            stays in the record.
           </p>
           <div class="form-actions">
             <Button variant="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
@@ -68,6 +70,7 @@ export function PersonSignIn({ person, onChange }: PartProps) {
         </Note>
       )}
       <PersonSessions person={person} />
+      <PersonChatAccounts person={person} />
     </section>
   );
 }
@@ -135,6 +138,37 @@ function ResetFactors({ person, onChange, onClose }: PartProps & QuestionProps) 
       </p>
       <ProofForm word="Reset the second factors" variant="danger" onProof={reset} onClose={onClose} />
     </Note>
+  );
+}
+
+function PersonChatAccounts({ person: { id } }: Pick<PartProps, 'person'>) {
+  const { data, problem, reload } = useResource('listPersonChatLinks', { params: { id } });
+  const { isBusy, problem: problemOfEnding, run } = useSending();
+  const end = (link: string): Promise<void> =>
+    run(async () => {
+      await call('deletePersonChatLink', { params: { id, link } });
+      showToast('The link has ended');
+      reload();
+    });
+  return (
+    <>
+      <ProblemNote problem={problem ?? problemOfEnding} />
+      {data !== null && data.items.length > 0 && (
+        <>
+          <h3 class="access-sessions">Chat accounts</h3>
+          <ul>
+            {data.items.map(({ id: link, account }) => (
+              <li key={link}>
+                {account !== null && <ChatAccountName account={account} />}{' '}
+                <Button isBusy={isBusy} onClick={() => void end(link)}>
+                  End the link
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-// The person's own account: name and roles, password, second factors, sessions, and tokens for their
+// The person's own account: name and roles, password, second factors, sessions, chat accounts, and tokens for their
 // programs.
 
 import { usePerson, useSession } from '../../api/session.tsx';
@@ -15,6 +15,7 @@ import { useResource } from '../../api/resource.ts';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { SessionTable } from '../../parts/form/session-table.tsx';
 import { showToast } from '../../parts/layout/toast.tsx';
+import { ChatAccounts } from './chat-accounts.tsx';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Tokens } from './tokens.tsx';
@@ -45,6 +46,7 @@ export default function Account() {
         </div>
       </div>
       <Sessions />
+      <ChatAccounts />
       <Tokens />
     </PageFrame>
   );
@@ -86,7 +88,7 @@ export function Password() {
   const change = async (proof: Proof): Promise<void> => {
     take(await call('changePassword', { body: { new_password: next, ...proof } }));
     setNext('');
-    showToast('Your password is changed; other sessions and your tokens have ended');
+    showToast('Your password is changed; other sessions, your tokens and chat accounts have ended');
   };
   return (
     <Section title="Password">
@@ -98,7 +100,9 @@ export function Password() {
           owner={{ name, email }}
           name="new_password"
         />
-        <p class="account-soft">This ends all your other sessions and your tokens.</p>
+        <p class="account-soft">
+          This ends all your other sessions, your tokens and the links to chat accounts.
+        </p>
       </ProofForm>
     </Section>
   );

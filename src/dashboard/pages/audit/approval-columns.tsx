@@ -4,6 +4,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import type { Column } from '../../parts/layout/data-table.tsx';
 import { At } from '../../parts/layout/time.tsx';
+import { chatServiceNames } from '../../parts/people/chat-services.ts';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Vote = Reply<'listApprovalLog'>['items'][number];
@@ -31,9 +32,14 @@ export const approvalColumns: readonly Column<Vote>[] = [
   },
   {
     head: 'Vote',
-    cell: ({ vote }) => {
+    cell: ({ vote, chat }) => {
       const [tone, word] = votes[vote];
-      return <Badge tone={tone}>{word}</Badge>;
+      return (
+        <div>
+          <Badge tone={tone}>{word}</Badge>
+          {chat !== null && <div class="audit-subject">in {chatServiceNames[chat.service]}</div>}
+        </div>
+      );
     },
   },
   {

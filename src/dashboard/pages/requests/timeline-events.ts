@@ -2,6 +2,7 @@
 // times that the service has reported.
 
 import type { Operations } from '../../../api/operations.ts';
+import { chatServiceNames } from '../../parts/people/chat-services.ts';
 import { anyOfLabel, ownerGroup, personName } from './person-name.ts';
 
 export type RequestDetail = Operations['getRequest']['reply'];
@@ -31,23 +32,23 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
   const plain = { by: null, comment: null } as const;
   const requested: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
   const votes = approvals.map(
-    ({ by, group, is_approved, comment, at, standing, invalid_reason: why }): TimelineEvent => ({
+    ({ by, group, is_approved, comment, at, chat, standing, invalid_reason: why }): TimelineEvent => ({
       kind: is_approved ? 'approved' : 'rejected',
       at,
       by,
       comment,
-      text: `${is_approved ? 'approved' : 'rejected'}${standing.length === 0 ? '' : ' this and later requests'}${group === null ? '' : group === ownerGroup ? ' as the control owner' : ` for ${group}`}${
+      text: `${is_approved ? 'approved' : 'rejected'}${standing.length === 0 ? '' : ' this and later requests'}${group === null ? '' : group === ownerGroup ? ' as the control owner' : ` for ${group}`}${doorText(chat)}${
         why === null ? '' : `, which no longer counts: ${personName(by, request.people)} ${why}`
       }`,
     }),
   );
   const said = comments.map(
-    ({ by, kind, text, at }): TimelineEvent => ({
+    ({ by, kind, text, at, chat }): TimelineEvent => ({
       kind: 'said',
       at,
       by,
       comment: text,
-      text: commentLabels[kind],
+      text: `${commentLabels[kind]}${doorText(chat)}`,
     }),
   );
   const stepUps = step_ups.map(
@@ -129,6 +130,11 @@ function laterFallbacks({ requires, expires_at }: RequestDetail): readonly Timel
     });
   const distinct = new Map(events.map((event) => [`${event.at} ${event.text}`, event]));
   return [...distinct.values()].sort((one, other) => (one.at ?? '').localeCompare(other.at ?? ''));
+}
+
+/** By which chat a person acted; empty when they acted in Writ. */
+function doorText(chat: RequestDetail['approvals'][number]['chat']): string {
+  return chat === null ? '' : ` in ${chatServiceNames[chat.service]}`;
 }
 
 const commentLabels: Readonly<Record<RequestDetail['comments'][number]['kind'], string>> = {
