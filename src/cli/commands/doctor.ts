@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../../service/settings/load.ts';
+import { examineSlack, examineTeams } from '../doctor/chats.ts';
 import { type PartFinding, unused } from '../doctor/finding.ts';
 import { examineData, examinePackages, examineRoom } from '../doctor/machine.ts';
 import {
@@ -85,7 +86,7 @@ function textOf(finding: ReportEntry): string {
 /** The parts of an installation, in the words of docs/cli/operation.md. */
 export type InstallationPart =
   | ('packages' | 'data' | 'disk' | 'key' | 'store' | 'clock' | 'policies' | 'bundle')
-  | ('gaps' | 'port' | 'address' | 'mail' | 'sign-on' | 'users' | 'workloads' | 'siem');
+  | ('gaps' | 'port' | 'address' | 'mail' | 'slack' | 'teams' | 'sign-on' | 'users' | 'workloads' | 'siem');
 
 export type NamedFinding = PartFinding & { readonly part: InstallationPart };
 
@@ -111,6 +112,8 @@ export async function examineInstallation(config: Config): Promise<readonly Name
     port: examinePort(config, isServed),
     address: examineAddress(config),
     mail: examineMail(config),
+    slack: examineSlack(config),
+    teams: examineTeams(config),
     'sign-on':
       sso === null
         ? unused('no sso.issuer: people have passwords and passkeys')

@@ -396,6 +396,46 @@ describe('mail', () => {
   });
 });
 
+describe('a chat', () => {
+  const own = { WRIT_PUBLIC_URL: 'http://localhost:8181' };
+  const ofSlack = { WRIT_SLACK_SIGNING_SECRET: 'abc', WRIT_SLACK_CHANNEL: 'C1', ...own };
+  const ofTeams = {
+    WRIT_TEAMS_APP_ID: 'app',
+    WRIT_TEAMS_TENANT: 'tenant',
+    WRIT_TEAMS_CHANNEL: '19:a',
+    ...own,
+  };
+
+  test('that accepts the service, or does not', async () => {
+    const api = await serving((request, reply) => {
+      const isKnown = request.headers.authorization === 'Bearer xoxb-good';
+      reply.end(JSON.stringify(isKnown ? { ok: true, team_id: 'T1' } : { ok: false, error: 'invalid_auth' }));
+    });
+    const slack = { ...ofSlack, WRIT_SLACK_API: api };
+    expect(faultsIn(await doctor({ ...slack, WRIT_SLACK_BOT_TOKEN: 'xoxb-good' }))).toEqual([]);
+    const said = await fault('slack', { ...slack, WRIT_SLACK_BOT_TOKEN: 'xoxb-secret-word' });
+    expect(said).toMatch(/Slack refused auth\.test: invalid_auth.*slack\.bot_token/);
+    expect(said).not.toContain('xoxb-secret-word');
+  });
+
+  test('whose tokens or keys cannot be had', async () => {
+    const login: string = await serving((request, reply) => {
+      if (request.url === '/tenant/oauth2/v2.0/token')
+        reply.end(JSON.stringify({ access_token: 'token', expires_in: 3_600 }));
+      else if (request.url === '/keys') reply.end('{"keys":[]}');
+      else reply.end(JSON.stringify({ issuer: 'https://api.botframework.com', jwks_uri: `${login}/keys` }));
+    });
+    const teams = { ...ofTeams, WRIT_TEAMS_APP_SECRET: 'secret-word', WRIT_TEAMS_LOGIN: login };
+    expect(faultsIn(await doctor({ ...teams, WRIT_TEAMS_METADATA: `${login}/metadata` }))).toEqual([]);
+    expect(await fault('teams', { ...teams, WRIT_TEAMS_METADATA: 'http://127.0.0.1:1/metadata' })).toMatch(
+      /keys of the connector cannot be read.*teams\.metadata/,
+    );
+    const said = await fault('teams', { ...teams, WRIT_TEAMS_LOGIN: 'http://127.0.0.1:1' });
+    expect(said).toMatch(/Entra did not answer.*teams\.app_id/);
+    expect(said).not.toContain('secret-word');
+  });
+});
+
 describe('an issuer', () => {
   const issuerWith = async (document: (own: string) => object, keys: object) => {
     const own: string = await serving((request, reply) => {
