@@ -28,7 +28,9 @@ test('an identity is added and removed on the page of the agent', async () => {
   await section.getByRole('button', { name: 'Add' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Issuer').fill('https://evil.example.com');
-  await dialog.getByLabel('Required token claims').fill('sub=spiffe://example.org/ns/pay/*\nref=main\nref=test');
+  await dialog
+    .getByLabel('Required token claims')
+    .fill('sub=spiffe://example.org/ns/pay/*\nref=main\nref=test');
   await dialog.getByRole('button', { name: 'Add' }).click();
   await dialog.getByText('names `https://issuer.example.com`').first().waitFor();
   await dialog.getByLabel('Issuer').fill(issuer);
