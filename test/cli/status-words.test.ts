@@ -30,6 +30,7 @@ it('equals the status in the list of requests', () => {
     approvals: [],
     comments: [],
     fallbacks: [],
+    reminders: [],
     step_ups: [],
   } as unknown as PrintedRequest;
   expect(requestText(request)).toMatch(/^r1 {2}ALLOW, used until \d{4}-\d\d-\d\d \d\d:\d\d \S+\n/);

@@ -253,6 +253,7 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     standing_approvals: [],
     standing_offers: [],
     fallbacks: [],
+    reminders: [],
     step_ups: [],
     allowed_actions: null,
     people: [],
@@ -263,6 +264,7 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
 
 const said = (is_approved: boolean) => ({
   by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+  stands_in_for: null,
   group: 'finance',
   is_approved,
   comment: 'fine',

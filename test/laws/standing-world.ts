@@ -55,6 +55,7 @@ export function callerOf(id: string, groups: readonly string[], isAdmin = false)
     reject: { ...rights, all: isAdmin },
     stepUp: nothing,
     report: nothing,
+    standsInFor: [],
   };
 }
 
@@ -75,6 +76,7 @@ export async function openStandingWorld(at: Surroundings, text: string): Promise
           isApprover: groups !== undefined,
           approvesFor: groups ?? [],
           asOwner: false,
+          standsInFor: [],
         };
         return [id, person];
       }),

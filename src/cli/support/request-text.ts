@@ -37,6 +37,8 @@ export interface PrintedRequest {
 
 interface VoteView {
   readonly by: string;
+  /** The person in whose place the vote was given; null when it is the voter's own. */
+  readonly stands_in_for: string | null;
   readonly group: string | null;
   readonly is_approved: boolean;
   readonly comment: string;
@@ -140,12 +142,14 @@ function peopleLines({
 
 function voteText({
   by,
+  stands_in_for: absent,
   group,
   is_approved: isApproved,
   comment,
   invalid_reason: fellAway,
 }: VoteView): string {
   const vote = `${isApproved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
+  const inPlace = absent === null ? '' : ` in the place of ${absent}`;
   const gone = fellAway === null ? '' : ` (no longer counts: ${fellAway})`;
-  return `${by} ${vote}${comment === '' ? '' : `: ${comment}`}${gone}`;
+  return `${by} ${vote}${inPlace}${comment === '' ? '' : `: ${comment}`}${gone}`;
 }

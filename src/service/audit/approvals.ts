@@ -17,6 +17,8 @@ export interface ListedApproval {
   /** `taken_back`: the person has revoked an earlier approval. */
   readonly vote: 'approved' | 'rejected' | 'taken_back';
   readonly person: { readonly id: string; readonly name: string; readonly email: string };
+  /** The e-mail address of the person in whose place a stand-in voted; null for the voter's own vote. */
+  readonly stands_in_for: string | null;
   /** Null for the control owner. */
   readonly group: string | null;
   readonly comment: string;
@@ -58,6 +60,7 @@ async function listedApproval(
     at: new Date(atMs).toISOString(),
     vote: what === 'taken-back' ? 'taken_back' : what,
     person: { id, name: await nameOf(id), email },
+    stands_in_for: emailIn(detail.standsInFor),
     group: typeof detail.group === 'string' ? detail.group : null,
     comment: typeof detail.comment === 'string' ? detail.comment : '',
     // `voteEvent` has written it.
@@ -67,6 +70,11 @@ async function listedApproval(
     title: record === null ? '' : recordTitle(record),
     agent: { id: record?.agent.id ?? '', name: record?.agent.name ?? '' },
   };
+}
+
+function emailIn(person: unknown): string | null {
+  const { email } = Object(person) as { readonly email?: unknown };
+  return typeof email === 'string' ? email : null;
 }
 
 const votesAtOnce = 50;
@@ -90,6 +98,7 @@ const csvColumns = {
   email: (one) => one.person.email,
   vote: (one) => one.vote.replace('_', ' '),
   for: (one) => one.group ?? 'control owner',
+  in_place_of: (one) => one.stands_in_for ?? '',
   request: (one) => one.title,
   action: (one) => one.action_key,
   agent: (one) => one.agent.name,

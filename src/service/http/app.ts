@@ -108,6 +108,10 @@ export interface AppDeps extends Partial<AppSettings> {
   readonly fallbacks?: { readonly everyMs: number };
   /** How often requests are compared with their messages in chats; every two seconds by default. */
   readonly chats?: { readonly everyMs: number };
+  /** How often pending requests are looked at for reminders that are due; every five seconds by default. */
+  readonly reminders?: { readonly everyMs: number };
+  /** How often stand-ins that are over are looked for; every ten seconds by default. */
+  readonly standIns?: { readonly everyMs: number };
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
   /** Options of the threads in which policies are tried. */
@@ -192,6 +196,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     standingWatch,
     recordStream,
     fallbackWatch,
+    reminderWatch,
+    standInWatch,
     transparencyLog,
     policyGaps,
     playground,
@@ -220,6 +226,10 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', () => standingWatch.close());
   app.addHook('onListen', async () => fallbackWatch.start());
   app.addHook('onClose', () => fallbackWatch.close());
+  app.addHook('onListen', async () => reminderWatch.start());
+  app.addHook('onClose', () => reminderWatch.close());
+  app.addHook('onListen', async () => standInWatch.start());
+  app.addHook('onClose', () => standInWatch.close());
   app.addHook('onListen', async () => transparencyLog.start());
   app.addHook('onClose', () => transparencyLog.close());
   app.addHook('onListen', async () => recordStream?.start());
@@ -319,6 +329,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
     dispatcher: outgoing.dispatcher,
     accessEvents: outgoing.access,
     assignmentEvents: outgoing.assignments,
+    standInEvents: outgoing.standIns,
   };
 }
 

@@ -14,6 +14,7 @@ import { createDirectory, type Directory } from '../people/directory.ts';
 import { createKillSwitchBoard } from '../people/kill-switches.ts';
 import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
 import { createRecheck } from '../people/sso/recheck.ts';
+import { endStandInsOver } from '../people/stand-ins.ts';
 import { createDelegatedPolicies, type DelegatedPolicies } from '../policies/delegated-policies.ts';
 import { createPolicyHistory } from '../policies/policy-history.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
@@ -21,8 +22,10 @@ import { createProposals } from '../policies/proposals.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createStatements } from '../receipts/statement.ts';
+import { repeatLook } from '../repeated-look.ts';
 import { watchFallbacks } from '../requests/approvals/ask-fallbacks.ts';
 import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
+import { watchReminders } from '../requests/approvals/remind.ts';
 import { type AuthorizerOptions, createAuthorizer } from '../requests/authorize.ts';
 import { createMetering } from '../requests/metering/metering.ts';
 import { createPlanner } from '../requests/plans/make-plan.ts';
@@ -45,7 +48,8 @@ import { createFairShares } from './auth/fair-shares.ts';
 import { createIdentifier } from './auth/identify-agent.ts';
 import { createFindPeople } from './auth/request-rights.ts';
 import { createEventStreams } from './events/event-streams.ts';
-import { createOutgoing } from './events/outgoing.ts';
+import { createOutgoing, type OutgoingMessages } from './events/outgoing.ts';
+import { createWhoIsAsked } from './events/who-is-asked.ts';
 import { createChat } from './resources/chat/create-chat.ts';
 import { createAcceptor } from './resources/policies/proposals/accept-proposal.ts';
 import { createProposalJudge } from './resources/policies/proposals/judge-proposals.ts';
@@ -76,6 +80,8 @@ export interface Base {
  * disk.
  */
 const decisionsMax = 5_000;
+/** A stand-in that is over counts for nothing from that moment; its end is recorded with the next look. */
+const standInsEveryMs = 10_000;
 
 export type ServiceParts = ReturnType<typeof createServiceParts>;
 
@@ -126,16 +132,6 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     onFailure: (err) => log.warn({ err }, 'could not evaluate alert rules; retrying'),
     ...deps.alerts,
   });
-  const standingWatch = watchStanding({
-    ...decided.deciding,
-    messagesOf: outgoing.standingMessages,
-    onFailure: (err) => log.warn({ err }, 'could not look at the standing approvals; retrying'),
-  });
-  const fallbackWatch = watchFallbacks({
-    ...decided.deciding,
-    ...deps.fallbacks,
-    onFailure: (err) => log.warn({ err }, 'could not ask the fallbacks of requests; retrying'),
-  });
   const policyHistory = createPolicyHistory({
     documents: store.documents,
     current: () => deps.policies.current(),
@@ -155,14 +151,54 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     planHandler,
     outgoing,
     alerts,
-    standingWatch,
-    fallbackWatch,
+    ...createWatches(deps, { ...decided, outgoing, directory, log }),
     transparencyLog,
     policyGaps,
     policyHistory,
     recordStream,
     ...createProposalParts(deps, base, () => parts.eventStreams.notify('policies')),
     downloads: createDownloads(),
+  };
+}
+
+interface WatchParts extends Pick<Base, 'log'>, Pick<ReturnType<typeof createDeciding>, 'deciding'> {
+  readonly outgoing: OutgoingMessages;
+  readonly directory: Directory;
+}
+
+/** Makes the parts that look again and again for what time brings: fallbacks, reminders, and ends of stand-ins. */
+function createWatches(deps: ConfiguredDeps, { deciding, outgoing, directory, log }: WatchParts) {
+  return {
+    standingWatch: watchStanding({
+      ...deciding,
+      messagesOf: outgoing.standingMessages,
+      onFailure: (err) => log.warn({ err }, 'could not look at the standing approvals; retrying'),
+    }),
+    fallbackWatch: watchFallbacks({
+      ...deciding,
+      ...deps.fallbacks,
+      onFailure: (err) => log.warn({ err }, 'could not ask the fallbacks of requests; retrying'),
+    }),
+    reminderWatch: watchReminders({
+      ...deciding,
+      everyMs: deps.reminders?.everyMs,
+      reminders: { beforeMs: deps.reminderBeforeMs, hours: deps.workingHours },
+      whoIsAsked: createWhoIsAsked(directory),
+      onFailure: (err) => log.warn({ err }, 'could not send reminders of requests; retrying'),
+    }),
+    standInWatch: repeatLook({
+      everyMs: deps.standIns?.everyMs ?? standInsEveryMs,
+      look: async () => {
+        const groups = new Set(
+          deciding
+            .policies()
+            .about()
+            .approvers.map(({ name }) => name),
+        );
+        await endStandInsOver(directory, (group) => groups.has(group));
+      },
+      onFailure: (err) => log.warn({ err }, 'could not end the stand-ins that are over; retrying'),
+    }),
   };
 }
 

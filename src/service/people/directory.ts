@@ -21,6 +21,7 @@ import {
   type ResetLink,
   type Session,
   type SignOn,
+  type StandIn,
 } from './person.ts';
 
 export interface Directory {
@@ -37,6 +38,7 @@ export interface Directory {
   readonly signOns: Collection<SignOn>;
   readonly chatLinks: Collection<ChatLink>;
   readonly chatLinkDrafts: Collection<ChatLinkDraft>;
+  readonly standIns: Collection<StandIn>;
   readonly provisioned: Collection<ProvisionedPerson>;
   readonly provisionedGroups: Collection<ProvisionedGroup>;
   readonly documents: DocumentStore;
@@ -99,6 +101,11 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
       'chat-link-draft',
       ({ digest, personId, endsAtMs }) => ({ name: digest, parent: personId, endsAtMs }),
     ),
+    // One stand-in for each person and group.
+    standIns: createCollection<StandIn>(documents, 'stand-in', ({ personId, group, standInId }) => ({
+      name: `${personId} ${group}`,
+      parent: standInId,
+    })),
     provisioned: createCollection<ProvisionedPerson>(
       documents,
       'provisioned-person',

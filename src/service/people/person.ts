@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ChatAccount } from '../store/contract/chat-account.ts';
+import type { DocumentVersion } from '../store/contract/grant-precondition.ts';
 import type { Role } from './operations.ts';
 import { digestOf } from './secrets.ts';
 
@@ -235,6 +236,26 @@ export interface ChatLinkDraft {
   readonly endsAtMs: number;
 }
 
+/** Somebody who may vote in a person's place for one group until a date. */
+export interface StandIn {
+  readonly id: string;
+  /** The person who has named the stand-in. */
+  readonly personId: string;
+  readonly standInId: string;
+  readonly group: string;
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
+  /** The admin who has confirmed it, and when; null before that. */
+  readonly confirmed: { readonly who: string; readonly atMs: number } | null;
+}
+
+/** A person for whom somebody may vote now, for one group, and the documents on which that rests. */
+export interface AbsentPerson {
+  readonly group: string;
+  readonly person: Pick<Person, 'id' | 'email' | 'name'>;
+  readonly documents: readonly DocumentVersion[];
+}
+
 export interface Application {
   readonly id: string;
   readonly email: string;
@@ -256,6 +277,8 @@ export interface Actor {
   readonly roles: readonly Role[];
   /** True for a personal token. */
   readonly isToken?: boolean;
+  /** For whom the person may vote now besides themselves; absent where no request is decided. */
+  readonly standsInFor?: readonly AbsentPerson[];
 }
 
 /** Returns a digest that changes with the password and does not reveal it. */

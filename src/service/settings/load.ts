@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import type { Hours } from '../../language/value/hours.ts';
 import { faultOfFile } from '../file-fault.ts';
 import { parseRoleRules } from '../people/sso/mapping.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
@@ -31,6 +32,7 @@ import {
   settings,
   standardVariables,
 } from './table.ts';
+import { workingHoursOf } from './working-hours.ts';
 
 // Settings of single sign-on. INVARIANT: the settings are set as a whole or not at all, and who somebody is
 // arrives over an encrypted connection.
@@ -206,6 +208,7 @@ const appSettings = [
     'waitsMax',
     'connectionsMax',
     'newFactorMs',
+    'reminderBeforeMs',
   ] as const),
   ...([
     'bodySignatures',
@@ -217,6 +220,7 @@ const appSettings = [
   ] as const),
   ...([
     'trustedProxies',
+    'workingHours',
     'sso',
     'users',
     'agentIssuers',
@@ -462,6 +466,10 @@ function takeValue({ name, value, origin, base }: GivenValue): Value | { readonl
       return typeof value === 'string' && pairsOf(value) !== null
         ? value
         : wants('such as `name=value,other=value`');
+    case 'working-hours':
+      return typeof value === 'string' && workingHoursOf(value) !== null
+        ? value
+        : wants('such as `mon-fri 09:00-17:00 Europe/Berlin, security=mon-sun 06:00-22:00 UTC`');
     case 'boolean':
       if (value === true || value === 'true') return true;
       return value === false || value === 'false' ? false : wants('true or false');
@@ -512,7 +520,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Omit<Config, 'ignore
 export const configDefaults: PlainConfig = plainConfig((name) => settings[name].default);
 
 function plainConfig(of: ValueOfSetting): PlainConfig {
-  const fields: [string, Value | readonly string[] | ReadonlyMap<string, string>][] = [];
+  const fields: [string, Value | readonly string[] | ReadonlyMap<string, string | Hours>][] = [];
   for (const name of settingNames) {
     const { field, times, kind }: Setting = settings[name];
     if (field === undefined) continue;
@@ -526,6 +534,8 @@ function plainConfig(of: ValueOfSetting): PlainConfig {
       ]);
     else if (kind.is === 'headers' || kind.is === 'pairs')
       fields.push([field, pairsOf(String(value ?? '')) ?? new Map()]);
+    else if (kind.is === 'working-hours')
+      fields.push([field, workingHoursOf(String(value ?? '')) ?? new Map()]);
     else if (kind.is === 'origin')
       fields.push([field, value === null ? null : new URL(String(value)).origin]);
     else fields.push([field, times === undefined ? value : Number(value) * times]);

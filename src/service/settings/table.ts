@@ -2,6 +2,7 @@
 // (`cli/support/setting-flags.ts`), the environment variables, what `writ config` and `writ doctor` show, and the table
 // in docs/service/configuration.md are made from these rows.
 
+import type { Hours } from '../../language/value/hours.ts';
 import { cursorStarts, siemBodies, siemFormats } from '../siem/siem-settings.ts';
 import { durabilities } from '../store/contract/durability.ts';
 import { pairsOf } from './pairs.ts';
@@ -9,7 +10,7 @@ import { pairsOf } from './pairs.ts';
 type PlainKind =
   | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'origin' | 'smtp')
   | ('database' | 'boolean' | 'networks' | 'issuer' | 'agent-issuers' | 'role-rules' | 'headers' | 'pairs')
-  | ('siem-address' | 'fields' | 'log-name' | 'witnesses');
+  | ('siem-address' | 'fields' | 'log-name' | 'witnesses' | 'working-hours');
 
 export interface Setting {
   readonly default: string | number | boolean | null;
@@ -539,6 +540,23 @@ export const settings = {
     placeholder: 'minutes',
     help: 'how long a new second factor cannot be used for a step-up',
   },
+  'reminders.before_minutes': {
+    default: 60,
+    kind: { is: 'integer', from: 0, to: 31 * 24 * 60 },
+    field: 'reminderBeforeMs',
+    times: 60_000,
+    placeholder: 'minutes',
+    help: 'how long before a pending request expires, or asks its fallback, people are reminded; 0 for never',
+    more: 'see [Reminders](stand-ins.md#reminders)',
+  },
+  'reminders.hours': {
+    default: '',
+    defaultText: 'all hours',
+    kind: { is: 'working-hours' },
+    field: 'workingHours',
+    placeholder: 'hours',
+    help: 'working hours, in which people are reminded, such as "mon-fri 09:00-17:00 Europe/Berlin, security=mon-sun 06:00-22:00 UTC"',
+  },
   'webhooks.allow_private': {
     default: false,
     kind: { is: 'boolean' },
@@ -673,7 +691,9 @@ type KindValue<Kind extends Setting['kind']> = Kind extends { readonly is: 'inte
         ? readonly string[]
         : Kind extends { readonly is: 'headers' | 'pairs' }
           ? ReadonlyMap<string, string>
-          : string;
+          : Kind extends { readonly is: 'working-hours' }
+            ? ReadonlyMap<string, Hours>
+            : string;
 
 /** The fields of the configuration that are one setting each; times are in milliseconds. */
 export type PlainConfig = {

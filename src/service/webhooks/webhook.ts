@@ -14,6 +14,7 @@ export const webhookEvents = [
   'request.pending',
   'request.decided',
   'request.commented',
+  'request.reminded',
   'policies.reload_failed',
   'proposal.made',
   'proposal.settled',

@@ -185,6 +185,8 @@ signed-in            GET /v1/session/passkeys, POST /v1/session/passkeys, POST /
 signed-in            DELETE /v1/session/passkeys/{id}, POST /v1/session/proof/options
 signed-in            DELETE /v1/session/notices/{id}, GET /v1/sessions, DELETE /v1/sessions/{id}
 signed-in            GET /v1/session/recovery-codes, POST /v1/session/recovery-codes
+people.change        POST /v1/stand-ins/{id}/confirm
+signed-in            GET /v1/stand-ins, POST /v1/stand-ins, DELETE /v1/stand-ins/{id}
 signed-in            GET /v1/tokens, POST /v1/tokens, DELETE /v1/tokens/{id}
 signed-in            GET /v1/chat-links, POST /v1/chat-links
 signed-in            POST /v1/chat-links/{id}/confirm, DELETE /v1/chat-links/{id}

@@ -84,8 +84,10 @@ test('the command prints the same as a table, as CSV without formulas, and as JS
     /\d{4}-\d\d-\d\d \d\d:\d\d \S+ +\S.* <ann\.b@example\.com> +rejected +finance +Pay 30 to Grainger /,
   );
   const csv = (await run('--since', '2020-01-01', '--csv')).stdout.split('\r\n');
-  expect(csv[0]).toBe('at,person,email,vote,for,request,action,agent,comment,chat,request_id,record');
-  expect(csv[1]).toContain(',ann.b@example.com,rejected,finance,Pay 30 to Grainger,pay.make,');
+  expect(csv[0]).toBe(
+    'at,person,email,vote,for,in_place_of,request,action,agent,comment,chat,request_id,record',
+  );
+  expect(csv[1]).toContain(',ann.b@example.com,rejected,finance,,Pay 30 to Grainger,pay.make,');
   const json = (await run('--since', '2020-01-01', '--json')).stdout.trimEnd().split('\n');
   expect(json.map((line) => JSON.parse(line))).toEqual(await items());
   expect((await run('--since', '2020-01-01', '--until', '2020-02-01')).stdout).toBe(

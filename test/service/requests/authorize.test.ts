@@ -271,6 +271,7 @@ describe('reading a request', () => {
       comments: [],
       standing_approvals: [],
       fallbacks: [],
+      reminders: [],
       step_ups: [],
       requires: {
         approvals: [

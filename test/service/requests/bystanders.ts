@@ -18,6 +18,7 @@ function everybodyOf(approvesFor: readonly string[]): FindPeople {
     isApprover: true,
     approvesFor,
     asOwner: true,
+    standsInFor: [],
   });
   return async (ids) => new Map(ids.map((id) => [id, person(id)]));
 }
@@ -37,6 +38,7 @@ export function approverOf(groups: readonly string[], { id = 'p1', email = 'ann@
     reject: asked,
     stepUp: { ...nothing, own: true },
     report: everything,
+    standsInFor: [],
   };
 }
 

@@ -26,14 +26,22 @@ interface World {
   /** The scope of each switch that is on, by id. */
   readonly switches: Map<string, { kind: string; tier?: string; area?: string; agentId?: string }>;
   readonly requests: Map<string, Waiting>;
+  /** Stand-ins that are confirmed and have not been ended, by id. */
+  readonly standIns: Map<string, { person: string; stand_in: string; group: string; ends_at_ms: number }>;
 }
 
 interface Waiting {
   readonly agentId: string;
   readonly actionKey: string;
-  /** The group of each person's last approval, by person. */
-  readonly approvals: Map<string, string>;
+  /** Each person's last approval, by person. */
+  readonly approvals: Map<string, Approval>;
   steppedUp: { person: string; email: string } | null;
+}
+
+interface Approval {
+  readonly person: string;
+  readonly group: string;
+  readonly standsInFor?: { readonly id: string };
 }
 
 export interface Walked {
@@ -45,7 +53,13 @@ export interface Walked {
 const partsOf = 1_000;
 
 export async function walkRecord({ chain }: Pick<Store, 'chain'>): Promise<Walked> {
-  const world: World = { agents: new Map(), people: new Map(), switches: new Map(), requests: new Map() };
+  const world: World = {
+    agents: new Map(),
+    people: new Map(),
+    switches: new Map(),
+    requests: new Map(),
+    standIns: new Map(),
+  };
   const wrong: string[] = [];
   let grants = 0;
   for (let after = 0; ; after += partsOf) {
@@ -81,7 +95,7 @@ function jsonIn(entry: ChainEntry, name: string): any {
   return JSON.parse(String(entry[name] ?? 'null'));
 }
 
-function followChange({ agents, people, switches }: World, entry: ChainEntry): void {
+function followChange({ agents, people, switches, standIns }: World, entry: ChainEntry): void {
   const [subject, after] = [String(entry.subject), jsonIn(entry, 'after_json')];
   const agent = agents.get(subject);
   switch (entry.what) {
@@ -100,6 +114,12 @@ function followChange({ agents, people, switches }: World, entry: ChainEntry): v
       break;
     case 'kill-switch-deactivated':
       switches.delete(subject);
+      break;
+    case 'stand-in-confirmed':
+      standIns.set(subject, after);
+      break;
+    case 'stand-in-ended':
+      standIns.delete(subject);
       break;
     case 'first-admin-set-up':
     case 'invitation-accepted':
@@ -128,19 +148,21 @@ function followEvent(world: World, entry: ChainEntry): readonly string[] | null 
   if (request === undefined) return null;
   const detail = jsonIn(entry, 'detail_json');
   if (entry.what === 'approved') {
-    request.approvals.set(detail.person, detail.group);
-    return problemsOfGiver(world, detail.person, detail.group);
+    request.approvals.set(detail.person, detail);
+    return problemsOfGiver(world, detail, Number(entry.at_ms));
   }
   if (entry.what === 'stepped-up') request.steppedUp = detail;
   if (entry.what !== 'decided' || entry.status !== 'approved') return null;
   const satisfied: readonly string[] = detail.satisfied.escalate;
-  const counting = [...request.approvals].filter(
-    ([person, group]) => problemsOfGiver(world, person, group).length === 0,
+  const counting = [...request.approvals.values()].filter(
+    (approval) => problemsOfGiver(world, approval, Number(entry.at_ms)).length === 0,
   );
+  // A person and their stand-ins count as one.
+  const places = new Set(counting.map(({ person, standsInFor }) => standsInFor?.id ?? person));
   const needed = satisfied.length === 0 ? 0 : satisfied.some((rule) => rule.endsWith('/large')) ? 2 : 1;
   return [
     ...forbidden(world, request.agentId, request.actionKey),
-    ...(counting.length >= needed ? [] : [`${counting.length} approvals count, it needs ${needed}`]),
+    ...(places.size >= needed ? [] : [`${places.size} approvals count, it needs ${needed}`]),
     ...(detail.satisfied.reauth.length === 0 ? [] : problemsOfStepUp(world, request)),
   ];
 }
@@ -161,13 +183,28 @@ function forbidden({ agents, switches }: World, agentId: string, actionKey: stri
   ];
 }
 
-function problemsOfGiver({ people }: World, id: string, group: string): readonly string[] {
-  const person = people.get(id);
-  const may = person?.roles.some((role) => role === 'approver' || role === 'admin') === true;
+function problemsOfGiver(
+  { people, standIns }: World,
+  { person: id, group, standsInFor }: Approval,
+  atMs: number,
+): readonly string[] {
+  const isStandIn = [...standIns.values()].some(
+    (one) =>
+      one.stand_in === id && one.person === standsInFor?.id && one.group === group && one.ends_at_ms > atMs,
+  );
   return [
-    ...(person?.status === 'active' ? [] : ['an approver is disabled']),
-    ...(may ? [] : ['who approves is no approver']),
-    ...(person?.groups.includes(group) === true ? [] : ['who approves is not in the group']),
+    ...(standsInFor === undefined || isStandIn ? [] : ['who approves is no stand-in']),
+    ...[...new Set([id, standsInFor?.id ?? id])].flatMap((one) => {
+      const person = people.get(one);
+      const may = person?.roles.some((role) => role === 'approver' || role === 'admin') === true;
+      return [
+        ...(person?.status === 'active' ? [] : ['an approver is disabled']),
+        ...(may ? [] : ['who approves is no approver']),
+      ];
+    }),
+    ...(people.get(standsInFor?.id ?? id)?.groups.includes(group) === true
+      ? []
+      : ['who approves is not in the group']),
   ];
 }
 

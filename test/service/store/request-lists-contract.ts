@@ -358,6 +358,39 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       expect(await dueAt(40)).toEqual([]);
     });
 
+    test('pending requests are listed with the number of their events, the nearest deadline first', async () => {
+      const { store } = await open();
+      const agent = agentRow();
+      await store.agents.add(agent, keyRow(agent.id));
+      const add = async (ends: number): Promise<string> => {
+        const expiresAtMs = startMs + ends * 1000;
+        const row = pendingRow({
+          id: createRequestId(startMs),
+          agentId: agent.id,
+          recordJson: '{}',
+          expiresAtMs,
+        });
+        await store.requests.append(row, { openMax: 99 });
+        return row.id;
+      };
+      const [late, early] = [await add(99), await add(50)];
+      const state = { status: 'pending', decidedAtMs: null, expiresAtMs: startMs + 99_000 } as const;
+      const event = { atMs: startMs, who: 'system', what: 'reminded' as const, state, detail: {} };
+      const change = { requestId: late, from: ['pending'] as const, events: [event], seen: 0 };
+      expect(await store.requests.change(change)).toBe('changed');
+      const all = [
+        { id: early, seen: 0 },
+        { id: late, seen: 1 },
+      ];
+      expect(await store.requests.pendingChanges(startMs, 9)).toEqual(all);
+      expect(await store.requests.pendingChanges(startMs, 1)).toEqual(all.slice(0, 1));
+      expect(await store.requests.pendingChanges(startMs + 50_000, 9)).toEqual(all.slice(1));
+      const over = { status: 'rejected', decidedAtMs: startMs, expiresAtMs: startMs } as const;
+      const rejected = { atMs: startMs, who: 'ann', what: 'rejected' as const, state: over, detail: null };
+      await store.requests.change({ requestId: late, from: ['pending'], events: [rejected], seen: 1 });
+      expect(await store.requests.pendingChanges(startMs + 50_000, 9)).toEqual([]);
+    });
+
     test('a queue is counted, and what somebody approved or was asked about is told beside it', async () => {
       const { store } = await open();
       const agent = agentRow();

@@ -22,6 +22,7 @@ const meanings: Readonly<Record<Event, string>> = {
   'request.pending': 'a request needs people',
   'request.decided': 'a pending request was decided',
   'request.commented': 'someone commented on a pending request',
+  'request.reminded': 'people are reminded of a pending request',
   'policies.reload_failed': 'changed policies failed to load',
   'proposal.made': 'a change of the policies is proposed',
   'proposal.settled': 'a proposal was accepted, rejected or withdrawn',

@@ -10,6 +10,7 @@ import { checkToken, type TokenCheck, whoseToken } from '../../people/tokens.ts'
 import type { ProofChecker } from '../../workloads/proof.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { requireProofOf } from './identify-workload.ts';
+import { withAbsentPeople } from './request-rights.ts';
 import type { SentToken } from './sent-token.ts';
 
 export interface PersonIdentity {
@@ -51,7 +52,7 @@ export async function identifyPerson(
     const isProved = sent.scheme === 'dpop';
     if (isProved !== (jkt !== null)) throw notSignedIn(isProved ? isNotBound : isBound);
     if (jkt !== null) await requireProofOf(proofs, { credential: sent.text, jkt }, request);
-    return { actor, session: null };
+    return { actor: await withAbsentPeople(deps.directory, actor), session: null };
   }
   const secret = cookieOf(request);
   if (secret === null) throw notSignedIn('sign in, or send a personal token');
@@ -59,7 +60,7 @@ export async function identifyPerson(
   if (identified === null) throw notSignedIn('the session has ended: sign in again');
   if (isChange(request)) checkCsrf(deps, identified.session, request);
   const { session, ...actor } = identified;
-  return { actor, session };
+  return { actor: await withAbsentPeople(deps.directory, actor), session };
 }
 
 /**

@@ -137,7 +137,7 @@ export function createAlertMessages(deps: EventDeps): (alert: Alert) => Promise<
 }
 
 /** Sends one mail to every active person who has one of some roles. */
-async function mailRoles(
+export async function mailRoles(
   { directory, mailer }: Pick<EventDeps, 'directory' | 'mailer'>,
   roles: readonly Role[],
   mail: Omit<Mail, 'to'>,

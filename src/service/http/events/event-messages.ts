@@ -2,13 +2,11 @@
 // message holds nothing but what the request's title shows, and tells where to look; whatever goes wrong here
 // is logged and harms no request.
 
-import { isNamedBy } from '../../../language/model/rule-requirement.ts';
 import { BoundedMap } from '../../../language/value/memo.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { Alert } from '../../alerts/alert.ts';
 import type { AlertMessages } from '../../alerts/watch-alerts.ts';
 import type { Directory } from '../../people/directory.ts';
-import { grantOf } from '../../people/operations.ts';
 import type { Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
@@ -17,14 +15,11 @@ import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { Dispatcher, PreparedEvent } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
-import {
-  type AccessEvents,
-  activePeople,
-  createAccessEvents,
-  createAlertMessages,
-} from './access-messages.ts';
+import { type AccessEvents, createAccessEvents, createAlertMessages } from './access-messages.ts';
+import { type Approvers, askedOf } from './asked-people.ts';
 import { oneLine } from './assignment-messages.ts';
 import { createStandingMessages } from './standing-messages.ts';
+import { allApprovers } from './who-is-asked.ts';
 
 export interface EventMessages extends AccessEvents {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
@@ -42,7 +37,7 @@ export function createEventMessages(deps: EventDeps): EventMessages {
   const mailed = createMailedPlans();
 
   async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
-    const { requestId: id, agentId, groups, people = [], asksStepUp, actionKey, plan } = notice;
+    const { requestId: id, agentId, groups, asksStepUp, actionKey, plan } = notice;
     const asksOwner = asksStepUp || groups.includes(controlOwnerGroup);
     const owner = asksOwner ? await controlOwnerOf(agentId) : null;
     const action = oneLine(actionKey);
@@ -51,23 +46,17 @@ export function createEventMessages(deps: EventDeps): EventMessages {
     const begin = plan === undefined ? about : `${aboutOf(notice)}: step ${plan.step} of ${about}`;
     const page = (place: string) =>
       plan === undefined ? `${publicUrl}/${place}/${id}` : `${publicUrl}/plans/${plan.id}`;
-    for (const person of await approversOf()) {
+    for (const { person, stepsUp } of askedOf(await approversOf(), notice, owner)) {
       const { email } = person;
       if (plan !== undefined && mailed.has(plan.id, email, notice.atMs)) continue;
-      const isOwner = owner !== null && isControlOwner(person, owner);
-      const isOfGroup =
-        person.roles.includes('approver') && person.groups.some((one) => groups.includes(one));
-      const isNamed = people.some((name) => isNamedBy(person, name));
-      const approves = isOfGroup || isNamed || (isOwner && groups.includes(controlOwnerGroup));
-      if (plan !== undefined && (approves || (isOwner && asksStepUp)))
-        mailed.add(plan.id, email, notice.atMs);
-      if (isOwner && asksStepUp)
+      if (plan !== undefined) mailed.add(plan.id, email, notice.atMs);
+      if (stepsUp)
         to.post({
           to: email,
           subject: `Writ: step up for ${about}`,
           text: `${begin}\n\nYour agent asks for \`${action}\`, which needs you to step up.\n\nReview and decide it:\n${page('requests')}\n`,
         });
-      else if (approves)
+      else
         to.post({
           to: email,
           subject: `Writ: approve or reject ${about}`,
@@ -86,6 +75,8 @@ export function createEventMessages(deps: EventDeps): EventMessages {
     dispatcher.emit({ type: `request.${kind}`, id, links, text: noticeText(notice), page, atMs });
     if (mailer !== null && comment !== null)
       mailComment({ notice, said: comment }, { ...deps, mailer, approversOf }).catch(onFailure);
+    if (mailer !== null && notice.reminder != null)
+      mailReminder({ notice, reminder: notice.reminder }, { ...deps, mailer, approversOf }).catch(onFailure);
     if (mailer === null || kind !== 'pending' || (groups.length + people.length === 0 && !asksStepUp)) return;
     tellPeople(notice, mailer).catch(onFailure);
   }
@@ -124,7 +115,7 @@ export function createEventMessages(deps: EventDeps): EventMessages {
 
 interface TellingSaid extends Pick<EventDeps, 'controlOwnerOf' | 'publicUrl'> {
   readonly mailer: Pick<Mailer, 'post'>;
-  readonly approversOf: () => Promise<readonly Person[]>;
+  readonly approversOf: () => Promise<Approvers>;
 }
 
 /**
@@ -143,7 +134,7 @@ async function mailComment(
       : comment.askers.includes(person.id);
   const noun = comment.kind === 'question' ? 'a question about a request' : 'an answer to your question';
   const about = aboutOf(notice);
-  for (const { email } of (await approversOf()).filter(isTold)) {
+  for (const { email } of (await approversOf()).people.filter(isTold)) {
     mailer.post({
       to: email,
       subject: `Writ: ${noun} (${about})`,
@@ -152,9 +143,28 @@ async function mailComment(
   }
 }
 
+/** Mails a reminder to the people who have been chosen for it. */
+async function mailReminder(
+  { notice, reminder }: { notice: RequestNotice; reminder: NonNullable<RequestNotice['reminder']> },
+  { publicUrl, mailer, approversOf }: TellingSaid,
+): Promise<void> {
+  const about = aboutOf(notice);
+  const end = new Date(reminder.endMs).toISOString();
+  const then = reminder.endsWithFallback ? `At ${end}, others are asked as well.` : `It expires at ${end}.`;
+  for (const { id, email } of (await approversOf()).people) {
+    if (!reminder.told.includes(id)) continue;
+    mailer.post({
+      to: email,
+      subject: `Writ: reminder: ${about} is pending`,
+      text: `${about}\n\nThis request is still pending. ${then}\n\nReview and decide it:\n${publicUrl}/approvals/${notice.requestId}\n`,
+    });
+  }
+}
+
 function noticeText(notice: RequestNotice): string {
   const { kind, actionKey, asksStepUp, status } = notice;
   const about = `${aboutOf(notice)} (\`${oneLine(actionKey)}\`)`;
+  if (kind === 'reminded') return `${about} is still pending.`;
   if (kind === 'commented') return `There is a new comment on ${about}.`;
   if (kind === 'decided') return `${about} is no longer pending: it is ${status}.`;
   const needed = asksStepUp ? 'a step-up of its control owner' : `an approval of ${approversLabel(notice)}`;
@@ -192,19 +202,15 @@ function createMailedPlans() {
 const approversKeptMs = 1_000;
 
 /** The returned function finds everybody who may approve anything. */
-function createApprovers(directory: Directory): () => Promise<readonly Person[]> {
-  let cached: { readonly atMs: number; readonly people: Promise<readonly Person[]> } | null = null;
+function createApprovers(directory: Directory): () => Promise<Approvers> {
+  let cached: { readonly atMs: number; readonly approvers: Promise<Approvers> } | null = null;
   return async () => {
     const nowMs = directory.clock();
     if (cached === null || nowMs - cached.atMs >= approversKeptMs) {
-      cached = { atMs: nowMs, people: allApprovers(directory) };
+      cached = { atMs: nowMs, approvers: allApprovers(directory) };
     }
-    return await cached.people;
+    return await cached.approvers;
   };
-}
-
-async function allApprovers(directory: Directory): Promise<readonly Person[]> {
-  return (await activePeople(directory)).filter(({ roles }) => grantOf(roles, 'requests.approve') !== 'no');
 }
 
 // What the parts of the service use to send messages to the outside.

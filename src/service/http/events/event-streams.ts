@@ -267,6 +267,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   point: 'agents',
   kill: 'kill_switches',
   person: 'people',
+  stand: 'people',
   access: 'people',
   invitation: 'people',
   first: 'people',

@@ -11,6 +11,7 @@ import { followRevocations } from '../../webhooks/revocations.ts';
 import type { AccessEvents } from './access-messages.ts';
 import { type AssignmentEvents, createAssignmentEvents } from './assignment-messages.ts';
 import { createEventMessages, type EventMessages } from './event-messages.ts';
+import { createStandInEvents, type StandInEvents } from './stand-in-messages.ts';
 
 export interface SmtpOptions {
   readonly url: string;
@@ -34,6 +35,7 @@ export interface OutgoingMessages {
   readonly dispatcher: Dispatcher;
   readonly access: AccessEvents;
   readonly assignments: AssignmentEvents;
+  readonly standIns: StandInEvents;
   readonly alertMessages: EventMessages['alertMessages'];
   readonly standingMessages: EventMessages['standingMessages'];
   /** Null without a mail server. */
@@ -71,6 +73,7 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
     dispatcher,
     access: messages,
     assignments: createAssignmentEvents({ publicUrl, mailer }),
+    standIns: createStandInEvents({ directory, publicUrl, mailer, onFailure }),
     alertMessages: messages.alertMessages,
     standingMessages: messages.standingMessages,
     mailCounts: mailer?.counts ?? null,

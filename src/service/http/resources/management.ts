@@ -29,6 +29,7 @@ import { resetLinkRoutes } from './people/reset-links.ts';
 import { secondFactorRoutes } from './people/second-factors.ts';
 import { sessionRoutes } from './people/session.ts';
 import { sessionListRoutes } from './people/sessions.ts';
+import { standInRoutes } from './people/stand-ins.ts';
 import { tokenRoutes } from './people/tokens.ts';
 import { actionRoutes } from './policies/actions.ts';
 import { explainRoutes } from './policies/explain-routes.ts';
@@ -73,6 +74,7 @@ export const managementRoutes = [
   ...applicationRoutes,
   ...peopleRoutes,
   ...groupRoutes,
+  ...standInRoutes,
   ...resetLinkRoutes,
   ...agentRoutes,
   ...agentKeyRoutes,

@@ -3,6 +3,7 @@
 // record of the request: a fallback votes only after its event, whatever the clocks of the processes say, and the event
 // is stored once.
 
+import { type LookOptions, type RepeatedLook, repeatLook } from '../../repeated-look.ts';
 import { dueFallbacks, withFallbacks } from '../record/fallbacks.ts';
 import { statusAt } from '../record/lifecycle.ts';
 import { eventOf, lifecycleOf, type RequestState } from '../record/request-state.ts';
@@ -28,50 +29,21 @@ function fallbackEvents(state: RequestState, nowMs: number): Events | 'nothing' 
   return [eventOf('fallback-asked', at, { afterSeconds, anyOf, decision })];
 }
 
-export interface FallbackWatch {
-  start(): void;
-  /** Waits for the look that is under way. */
-  close(): Promise<void>;
-}
-
-export interface FallbackWatchDeps extends RequestChangeDeps {
+export interface FallbackWatchDeps extends RequestChangeDeps, Pick<LookOptions, 'onFailure'> {
   readonly everyMs?: number | undefined;
-  /** Called when a look has failed; the next look tries again. */
-  readonly onFailure: (error: unknown) => void;
 }
 
 const defaultEveryMs = 2_000;
 const askedAtOnce = 100;
 
 /** Looks again and again for requests whose fallbacks are due. */
-export function watchFallbacks(deps: FallbackWatchDeps): FallbackWatch {
-  let timer: NodeJS.Timeout | null = null;
-  let work: Promise<void> = Promise.resolve();
-  let isClosed = false;
-
-  async function look(): Promise<void> {
-    try {
+export function watchFallbacks(deps: FallbackWatchDeps): RepeatedLook {
+  return repeatLook({
+    everyMs: deps.everyMs ?? defaultEveryMs,
+    onFailure: deps.onFailure,
+    look: async (isClosed) => {
       const due = await deps.store.requests.dueFallbacks(Math.trunc(deps.clock()), askedAtOnce);
-      for (const id of due) if (!isClosed) await askFallbacks(deps, id);
-    } catch (error) {
-      deps.onFailure(error);
-    }
-    schedule();
-  }
-
-  function schedule(): void {
-    if (isClosed) return;
-    timer = setTimeout(() => {
-      work = look();
-    }, deps.everyMs ?? defaultEveryMs).unref();
-  }
-
-  return {
-    start: schedule,
-    async close() {
-      isClosed = true;
-      clearTimeout(timer ?? undefined);
-      await work;
+      for (const id of due) if (!isClosed()) await askFallbacks(deps, id);
     },
-  };
+  });
 }

@@ -22,7 +22,7 @@ import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import { votesJudgedBy } from './chat-votes.ts';
-import type { CurrentPerson, FindPeople } from './current-person.ts';
+import { type CurrentPerson, type FindPeople, versionsOf } from './current-person.ts';
 import { recordedFacts } from './decide-again.ts';
 import { voters, withEffectiveVotes } from './effective-votes.ts';
 import { type FoundStanding, recordedStanding } from './find-standing.ts';
@@ -239,7 +239,6 @@ function preconditionOf(
     policies,
   }: { readonly generation: number; readonly stepUp: LastStepUp | null; readonly policies: string },
 ): GrantPrecondition {
-  const givers = [...people.values()].map((person) => person.version);
   return {
     agentId: agent.id,
     agentVersion: agent.version,
@@ -247,7 +246,7 @@ function preconditionOf(
     switchGeneration: generation,
     policies,
     documents: [
-      ...givers,
+      ...versionsOf(people),
       ...(stepUp === null ? [] : [stepUp.version]),
       ...standing.flatMap(({ documents }) => documents),
       ...(point === null ? [] : [pointVersion(point)]),
@@ -371,19 +370,21 @@ function emitRequestEvent(
     people.join() === askedPeople(before.decision).join();
   const isAsBefore = areAsBefore && (!asksStepUp || hasAskedStepUp);
   const comment = state.comments.length > before.comments.length ? newComment(state) : null;
-  if (isPending && isAsBefore && comment === null) return;
+  const reminder = state.reminders.length > before.reminders.length ? state.reminders.at(-1) : undefined;
+  if (isPending && isAsBefore && comment === null && reminder === undefined) return;
   requestEvents?.emit({
-    kind: comment !== null ? 'commented' : isPending ? 'pending' : 'decided',
+    kind: reminder ? 'reminded' : comment !== null ? 'commented' : isPending ? 'pending' : 'decided',
     requestId: record.id,
     agentId: record.agentId,
     actionKey: record.actionKey,
     title: recordTitle(record),
     ...(record.plan && { plan: record.plan }),
     status,
-    groups,
-    people,
-    asksStepUp,
+    groups: reminder?.groups ?? groups,
+    people: reminder?.people ?? people,
+    asksStepUp: reminder?.asksStepUp ?? asksStepUp,
     comment,
+    reminder: reminder ?? null,
     atMs: Math.trunc(clock()),
   });
 }

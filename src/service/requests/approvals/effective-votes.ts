@@ -1,6 +1,7 @@
 // Effective votes: which votes count now, given the current people, policies and agent. INVARIANT: an approval
 // counts only if the voter is active, an approver and in the group at the moment it is counted, and the rule is
-// unchanged since the approval.
+// unchanged since the approval. A stand-in's approval counts only while the stand-in does, and while the person in whose
+// place it was given has none that counts.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { ApprovalRequirement } from '../../../language/model/decision.ts';
@@ -11,7 +12,14 @@ import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { groupsOfVote } from '../record/group-progress.ts';
 import { type RequestState, revokedText, type Vote } from '../record/request-state.ts';
-import { type ApprovalScope, answers, isFor, requestDigest, type VoterRights } from '../record/vote-scope.ts';
+import {
+  type ApprovalScope,
+  answers,
+  earlierVote,
+  isFor,
+  requestDigest,
+  type VoterRights,
+} from '../record/vote-scope.ts';
 import { votesJudgedBy } from './chat-votes.ts';
 import type { CurrentPerson, FindPeople } from './current-person.ts';
 import { approvalsOf } from './rights.ts';
@@ -33,11 +41,16 @@ export function voters({ votes, stepUps }: RequestState): readonly string[] {
  * Returns the request with approvals that no longer count marked, and step-ups that no longer count left out.
  */
 export function withEffectiveVotes(state: RequestState, now: VoteContext): RequestState {
-  const votes = state.votes.map((vote) => ({
+  const judged = state.votes.map((vote) => ({
     ...vote,
     invalidReason: invalidReasonOf(vote, state, now),
     voterRights: rightsOf(vote, now),
   }));
+  const counting = countingApprovals({ votes: judged });
+  const votes = judged.map((vote) => {
+    if (!counting.includes(vote) || earlierVote(vote, counting) === null) return vote;
+    return { ...vote, invalidReason: `stands in for ${vote.standsInFor?.email}, whose approval counts` };
+  });
   const stepUps = state.stepUps.filter(
     (one) =>
       now.people.get(one.person)?.isActive === true &&
@@ -47,15 +60,25 @@ export function withEffectiveVotes(state: RequestState, now: VoteContext): Reque
 }
 
 /** Why an approval no longer counts, as words that follow its giver's name; null when it counts. */
-function invalidReasonOf(
-  vote: Vote,
-  state: RequestState,
-  { people, agent, asks, isByChat }: VoteContext,
-): string | null {
+function invalidReasonOf(vote: Vote, state: RequestState, now: VoteContext): string | null {
+  const { people, agent, asks, isByChat } = now;
   if (!vote.isApproved) return null;
   if (vote.takenBackAtMs !== null) return revokedText;
   const person = people.get(vote.person);
   if (person?.isActive !== true) return 'is disabled';
+  const lost = vote.standsInFor === undefined ? lostRight(vote, state, now) : lostStandIn(vote, state, now);
+  if (lost !== null) return lost;
+  if (vote.chat !== undefined && !isByChat(state))
+    return 'approved by chat, which the policies no longer allow';
+  if (!isScopeAsItWas(vote, state, asks)) return 'approved before the rule changed';
+  if (isOwnerOfShared(vote, { agent, asks })) return 'is the control owner now, and the rule needs others';
+  return lastApproval(state, vote.person) === vote ? null : 'has approved again';
+}
+
+/** Why the giver of an approval may no longer give it for themselves; null when they may. */
+function lostRight(vote: Vote, state: RequestState, { people, agent }: VoteContext): string | null {
+  const person = people.get(vote.person);
+  if (person === undefined) return 'is disabled';
   const choices = choicesOf(vote, state);
   if (choices.length > 0) {
     const voterRights = { ...rightsOf(vote, { people, agent }), id: vote.person, email: vote.email };
@@ -68,16 +91,32 @@ function invalidReasonOf(
   } else if (!person.isApprover) return 'is no longer an approver';
   else if (vote.group !== null && !person.approvesFor.includes(vote.group))
     return `is no longer in the group \`${vote.group}\``;
-  if (vote.chat !== undefined && !isByChat(state))
-    return 'approved by chat, which the policies no longer allow';
-  if (!isScopeAsItWas(vote, state, asks)) return 'approved before the rule changed';
-  if (isOwnerOfShared(vote, { agent, asks })) return 'is the control owner now, and the rule needs others';
-  return lastApproval(state, vote.person) === vote ? null : 'has approved again';
+  return null;
+}
+
+/** Why the giver of an approval may no longer give it in the place of another person; null when they may. */
+function lostStandIn(vote: Vote, state: RequestState, now: VoteContext): string | null {
+  const { email = '' } = vote.standsInFor ?? {};
+  const voterRights = { ...rightsOf(vote, now), id: vote.person, email: vote.email };
+  if (voterRights.groups.length === 0) return `no longer stands in for ${email}`;
+  const asked = choicesOf(vote, state);
+  const isAsked =
+    asked.length > 0
+      ? asked.some((requirement) => answers(requirement, voterRights))
+      : vote.group !== null && voterRights.groups.includes(vote.group);
+  if (!isAsked) return `no longer stands in for ${email} in this group`;
+  const isOwner = isControlOwner({ id: vote.person, email: vote.email }, now.agent.controlOwner);
+  return isOwner ? 'is the control owner now, and only stands in' : null;
 }
 
 /** What the person may answer for now. */
 function rightsOf(vote: Vote, { people, agent }: Pick<VoteContext, 'people' | 'agent'>): VoterRights {
   const person = people.get(vote.person);
+  if (vote.standsInFor !== undefined) {
+    const { id } = vote.standsInFor;
+    const absent = (person?.standsInFor ?? []).filter((one) => one.person.id === id);
+    return { groups: absent.map(({ group }) => group), inPerson: false, isOwner: false };
+  }
   const isOwner = isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner);
   return { groups: person?.approvesFor ?? [], inPerson: person?.asOwner === true, isOwner };
 }
@@ -108,7 +147,8 @@ function isOwnerOfShared(vote: Vote, { agent, asks }: Pick<VoteContext, 'agent' 
     const rule = asks.get(id);
     return rule?.kind === 'approval' && rule.needs > 1;
   });
-  return isShared && isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner);
+  const givers = [{ id: vote.person, email: vote.email }, ...(vote.standsInFor ? [vote.standsInFor] : [])];
+  return isShared && givers.some((giver) => isControlOwner(giver, agent.controlOwner));
 }
 
 export function approvedOf({ record, votes }: RequestState, agent: AgentRow): ApprovalScope {
@@ -120,6 +160,11 @@ export function approvedOf({ record, votes }: RequestState, agent: AgentRow): Ap
 
 export function lastApproval({ votes }: Pick<RequestState, 'votes'>, person: string): Vote | null {
   return votes.findLast((vote) => vote.isApproved && vote.person === person) ?? null;
+}
+
+/** The approvals that count, as judged last; a person has one at most. */
+export function countingApprovals({ votes }: Pick<RequestState, 'votes'>): readonly Vote[] {
+  return votes.filter((vote) => vote.isApproved && vote.invalidReason === null);
 }
 
 /** Whether the person has given an approval of the request that counts. */

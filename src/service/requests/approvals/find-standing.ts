@@ -16,7 +16,7 @@ import {
   type Vote,
 } from '../record/request-state.ts';
 import { isSatisfied } from '../record/vote-scope.ts';
-import type { FindPeople } from './current-person.ts';
+import { type FindPeople, versionsOf } from './current-person.ts';
 import { approvedOf, type VoteContext, voters, withEffectiveVotes } from './effective-votes.ts';
 import {
   hasStanding,
@@ -161,7 +161,7 @@ export async function judgeStanding(
     rule,
     origin,
     ...scope,
-    documents: [document, ...[...people.values()].map((person) => person.version)],
+    documents: [document, ...versionsOf(people)],
   };
 }
 

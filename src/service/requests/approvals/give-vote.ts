@@ -1,5 +1,6 @@
 // A person's approval or rejection of a request. INVARIANT: a vote and the decision that follows from it are
-// stored together or not at all; the voter is active, asked and allowed at the moment the vote is stored.
+// stored together or not at all; the voter is active, asked and allowed at the moment the vote is stored. Somebody votes
+// as a stand-in only where they have no vote of their own.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import { canonical } from '../../../language/model/canonical.ts';
@@ -35,8 +36,16 @@ import {
 } from './decide-again.ts';
 import { approvedOf, lastApproval } from './effective-votes.ts';
 import { closedReason, decidedEvent, grantContext } from './grant-context.ts';
-import { excludedText } from './permissions.ts';
-import { answersFor, approvalsOf, type Caller, isWithin } from './rights.ts';
+import { barredByStandIn, excludedText } from './permissions.ts';
+import {
+  answersFor,
+  approvalsOf,
+  approvingPerson,
+  type Caller,
+  isWithin,
+  type Voter,
+  votersOf,
+} from './rights.ts';
 import { offersOf, type StandingChoice, standingVote, writeOffered } from './standing-vote.ts';
 
 export interface VoteDraft {
@@ -108,27 +117,70 @@ async function handleApproval(
       ? [decidedEvent(state, 'approve', { again: repeated, nowMs })]
       : { kind: 'conflict', detail: `you have approved this for ${earlier.group ?? 'others'}` };
   }
+  const given = { deps, snapshot, draft, context, repeated };
+  const [own, ...asStandIn] = votersOf(draft.caller);
+  const events = await approveAs(own, given);
+  if (!('kind' in events) || events.kind !== 'not-allowed') return events;
+  return (await approveAsStandIn(asStandIn, given)) ?? events;
+}
+
+interface GivenApproval {
+  readonly deps: RequestChangeDeps;
+  readonly snapshot: RequestSnapshot;
+  readonly draft: VoteDraft;
+  readonly context: DecisionContext;
+  readonly repeated: RepeatedDecision;
+}
+
+/** The approval in the place of a person who is asked; null when nobody is for whom the caller stands in. */
+async function approveAsStandIn(
+  voters: readonly Voter[],
+  given: GivenApproval,
+): Promise<Events | RefusedChange | null> {
+  const approvals = approvalsToGive(given.snapshot.state, given.repeated);
+  const asked = voters.filter(
+    (voter) => answersNow(given.snapshot, voter, { right: 'approve', approvals }).length > 0,
+  );
+  const groups = [...new Set(asked.flatMap(({ approve: { groups: own } }) => own))];
+  if (given.draft.group === null && groups.length > 1) return { kind: 'which-group', groups };
+  let refused: RefusedChange | null = null;
+  for (const voter of asked) {
+    const result = await approveAs(voter, given);
+    if (!('kind' in result)) return result;
+    refused ??= result;
+  }
+  return refused;
+}
+
+async function approveAs(
+  voter: Voter,
+  { deps, snapshot, draft, context, repeated }: GivenApproval,
+): Promise<Events | RefusedChange> {
+  const { state, nowMs } = snapshot;
   const approvals = approvalsToGive(state, repeated);
-  const theirs = answersNow(snapshot, draft.caller, { right: 'approve', approvals });
-  const chosen = chooseGroups(draft.group, approvals, groupsToAnswer(theirs, draft.caller, state, repeated));
+  const theirs = answersNow(snapshot, voter, { right: 'approve', approvals });
+  const chosen = chooseGroups(draft.group, approvals, groupsToAnswer(theirs, voter, state, repeated));
   if ('kind' in chosen) return chosen;
   const allRules = rulesToApprove(state, repeated, context.active);
   const approved = { ...approvedOf(state, context.agent), approvals };
+  const barred = barredByStandIn(voter, state, approved);
+  if (barred !== null) return barred;
   const groups = chosen.filter((group) =>
-    rulesOf(allRules, group).every((rule) => mayApprove(rule, draft.caller, approved)),
+    rulesOf(allRules, group).every((rule) => mayApprove(rule, approvingPerson(voter), approved)),
   );
   const rules = allRules.filter((rule) => groups.some((group) => rule.groups.includes(group)));
-  if (groups.length === 0) return whyNone(allRules, chosen, { caller: draft.caller, approved });
+  if (groups.length === 0) return whyNone(allRules, chosen, { voter, approved });
+  if (draft.standing != null && voter.absent !== null) return onlyOnce;
   const offers = draft.standing == null ? [] : offersOf(rules, snapshot);
   const standing = draft.standing == null ? null : standingVote(draft.standing, offers, snapshot);
   if (standing !== null && 'kind' in standing) return standing;
   const vote: Vote = {
-    ...voteBy(draft, snapshot),
+    ...voteBy(draft, snapshot, voter),
     ...(standing && { standing }),
     isApproved: true,
     group: groups[0] ?? null,
     rules: groups.flatMap((group) => rulesOf(rules, group).map((rule) => approvedRule(rule, group))),
-    voterRights: voterRightsNow(snapshot, draft.caller, 'approve'),
+    voterRights: voterRightsNow(snapshot, voter, 'approve'),
   };
   if (standing !== null) await writeOffered(deps, snapshot, { standing, offers });
   const next = { ...state, votes: [...state.votes, vote] };
@@ -146,11 +198,12 @@ function rulesOf(rules: readonly ApprovalRule[], group: string): readonly Approv
 function whyNone(
   rules: readonly ApprovalRule[],
   groups: readonly string[],
-  { caller, approved }: { readonly caller: Caller; readonly approved: ApprovalScope },
+  { voter, approved }: { readonly voter: Voter; readonly approved: ApprovalScope },
 ): RefusedChange {
   const asking = groups.flatMap((group) => rulesOf(rules, group));
-  if (asking.some(({ needs }) => needs > 1) && approved.isOwner(caller)) return ownOneOfSeveral;
-  const apart = asking.find((rule) => !mayApprove(rule, caller, approved));
+  if (asking.some(({ needs }) => needs > 1) && approved.isOwner(voter.absent?.person ?? voter))
+    return ownOneOfSeveral;
+  const apart = asking.find((rule) => !mayApprove(rule, approvingPerson(voter), approved));
   return apart === undefined ? notAsked : { kind: 'not-allowed', detail: excludedText(apart.except) };
 }
 
@@ -179,15 +232,18 @@ function handleRejection(
   const barred = chatRefusal(draft.chat, { state, decided: [], active: policies() });
   if (barred !== null) return barred;
   const approvals = approvalsOf(state.decision);
-  const answered = answersNow(snapshot, caller, { right: 'reject', approvals });
-  const meant = group === null ? answered : slotsOf(group, approvals, answered);
-  if (group !== null && meant.length === 0) return notOf(group);
+  const answering = votersOf(caller).map((voter) => {
+    const answered = answersNow(snapshot, voter, { right: 'reject', approvals });
+    return { voter, groups: group === null ? answered : slotsOf(group, approvals, answered) };
+  });
+  const meant = answering.find(({ groups }) => groups.length > 0);
+  if (group !== null && meant === undefined) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
-  if (answered.length === 0 && !isOfAll) return notAsked;
+  if (meant === undefined && !isOfAll) return notAsked;
   const vote: Vote = {
-    ...voteBy(draft, snapshot),
+    ...voteBy(draft, snapshot, meant?.voter ?? { absent: null }),
     isApproved: false,
-    group: meant[0] ?? null,
+    group: meant?.groups[0] ?? null,
     rules: [],
   };
   const expiresAtMs = nowMs + refusalValidSeconds * 1000;
@@ -202,11 +258,21 @@ function hiddenFrom({ state, agent }: RequestSnapshot, caller: Caller): RefusedC
 function voteBy(
   { caller, comment, chat }: VoteDraft,
   { state, nowMs }: RequestSnapshot,
+  { absent }: Pick<Voter, 'absent'>,
 ): Omit<Vote, 'isApproved' | 'group' | 'rules'> {
   const { id: person, email, who } = caller;
-  const digest = requestDigest(state.record);
-  const vote = { person, email, who, comment, atMs: nowMs, digest, takenBackAtMs: null, invalidReason: null };
-  return chat === undefined ? vote : { ...vote, chat: chat.account };
+  return {
+    person,
+    email,
+    who,
+    ...(chat && { chat: chat.account }),
+    ...(absent && { standsInFor: { id: absent.person.id, email: absent.person.email } }),
+    comment,
+    atMs: nowMs,
+    digest: requestDigest(state.record),
+    takenBackAtMs: null,
+    invalidReason: null,
+  };
 }
 
 interface VoteContext {
@@ -219,24 +285,29 @@ interface VoteContext {
  */
 function answersNow(
   snapshot: RequestSnapshot,
-  caller: Caller,
+  voter: Voter,
   { right, approvals }: VoteContext,
 ): readonly string[] {
-  if (snapshot.people.get(caller.id)?.isActive !== true) return [];
-  const { groups, inPerson: asOwner, isOwner } = voterRightsNow(snapshot, caller, right);
-  return answersFor(approvals, { groups, asOwner }, { ...caller, isOwner });
+  if (snapshot.people.get(voter.id)?.isActive !== true) return [];
+  const { groups, inPerson: asOwner, isOwner } = voterRightsNow(snapshot, voter, right);
+  return answersFor(approvals, { groups, asOwner }, { ...voter, isOwner });
 }
 
 function voterRightsNow(
   { people, agent }: RequestSnapshot,
-  caller: Caller,
+  voter: Voter,
   right: VoteContext['right'],
 ): VoterRights {
-  const person = people.get(caller.id);
+  const person = people.get(voter.id);
+  const { absent } = voter;
+  const groupsNow =
+    absent === null
+      ? person?.approvesFor
+      : person?.standsInFor.flatMap((one) => (one.person.id === absent.person.id ? [one.group] : []));
   return {
-    groups: caller[right].groups.filter((group) => person?.approvesFor.includes(group) === true),
-    inPerson: caller[right].asOwner && person?.asOwner === true,
-    isOwner: isControlOwner(caller, agent.controlOwner),
+    groups: voter[right].groups.filter((group) => groupsNow?.includes(group) === true),
+    inPerson: voter[right].asOwner && person?.asOwner === true,
+    isOwner: absent === null && isControlOwner(voter, agent.controlOwner),
   };
 }
 
@@ -308,6 +379,10 @@ function rulesToApprove(state: RequestState, { firing }: RepeatedDecision, activ
   return [...rules.values()].filter(isApprovalRule);
 }
 
+const onlyOnce: RefusedChange = {
+  kind: 'conflict',
+  detail: 'a stand-in approves this request only: leave out `standing`',
+};
 const disabled: RefusedChange = { kind: 'not-allowed', detail: 'your account is disabled' };
 const notAsked: RefusedChange = { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
 const ownOneOfSeveral: RefusedChange = {

@@ -8,7 +8,8 @@ import { isControlOwner } from '../../agents/agent-facts.ts';
 import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { RequestState } from '../record/request-state.ts';
-import { answers } from '../record/vote-scope.ts';
+import { type ApprovingPerson, answers } from '../record/vote-scope.ts';
+import type { AbsentPerson } from './current-person.ts';
 import type { StepUpPerson } from './step-up.ts';
 
 /** The requests on which a person may do something. */
@@ -37,6 +38,32 @@ export interface Caller extends StepUpPerson {
   readonly reject: Rights;
   readonly stepUp: Rights;
   readonly report: Rights;
+  /** For whom the person may vote as their stand-in; the groups of `approve` and `reject` are their own. */
+  readonly standsInFor: readonly AbsentPerson[];
+}
+
+/** A caller who votes for themselves, or as the stand-in of somebody for one group and with no other right. */
+export interface Voter extends Caller {
+  readonly absent: AbsentPerson | null;
+}
+
+/** The caller as they may vote: first for themselves, then for each person for whom they stand in. */
+export function votersOf(caller: Caller): readonly [Voter, ...Voter[]] {
+  const asStandIn = caller.standsInFor.map((absent): Voter => {
+    const rights = { all: false, own: false, groups: [absent.group], asOwner: false, given: false };
+    return { ...caller, approve: rights, reject: rights, absent };
+  });
+  return [{ ...caller, absent: null }, ...asStandIn];
+}
+
+/** The voter as their approval is judged. */
+export function approvingPerson({ id, email, absent }: Voter): ApprovingPerson {
+  return { id, email, standsInFor: absent?.person };
+}
+
+/** All groups that the caller may approve for. */
+export function groupsOfCaller({ approve, standsInFor }: Caller): readonly string[] {
+  return [...new Set([...approve.groups, ...standsInFor.map(({ group }) => group)])];
 }
 
 export function isWithin(

@@ -43,6 +43,8 @@ export interface RequestView {
 export interface AllowedActions {
   /** Groups that the person can approve for now. */
   readonly approve: readonly string[];
+  /** Those of the groups for which the person can approve as a stand-in, each with the name of the absent person. */
+  readonly stands_in_for: readonly { readonly group: string; readonly name: string }[];
   readonly reject: boolean;
   /** Whether the person may take back their own approval. */
   readonly revoke_approval: boolean;
@@ -95,6 +97,8 @@ export interface RequestDetail extends RequestView {
   readonly standing_approvals: readonly { readonly rule: string; readonly id: string }[];
   /** Who was asked in addition because nobody had decided in time, the earliest first. */
   readonly fallbacks: readonly FallbackView[];
+  /** The reminders that were sent to people, the earliest first; never shown to an agent. */
+  readonly reminders: readonly ReminderView[];
   /** Step-ups given for this request itself, the earliest first. */
   readonly step_ups: readonly { readonly by: string; readonly passkey: string | null; readonly at: string }[];
   /** What is still asked of people; null when the request does not wait. */
@@ -131,6 +135,8 @@ export type UnansweredQuestion = 'yours' | 'others';
 
 interface Approval {
   readonly by: string;
+  /** The e-mail address of the person in whose place the vote was given; null when it is the voter's own. */
+  readonly stands_in_for: string | null;
   /** The group that the vote was given for; null for a rejection by a person who needs no group. */
   readonly group: string | null;
   readonly is_approved: boolean;
@@ -150,6 +156,15 @@ interface Approval {
 export interface FallbackView {
   readonly any_of: readonly ResolvedApprover[];
   readonly at: string;
+}
+
+interface ReminderView {
+  readonly at: string;
+  /** How many people were reminded. */
+  readonly people: number;
+  readonly ends_at: string;
+  /** Whether others are asked at `ends_at`; otherwise the request expires. */
+  readonly ends_with_fallback: boolean;
 }
 
 interface StandingView {
@@ -264,20 +279,7 @@ export function requestDetail(
     plan,
     session: record.request.session ?? null,
     digest: requestDigest(record),
-    approvals: state.votes.map(({ who: by, chat = null, invalidReason, ...vote }) => ({
-      by,
-      group: vote.group,
-      is_approved: vote.isApproved,
-      comment: vote.comment,
-      at: timeText(vote.atMs),
-      chat,
-      standing: (vote.standing?.rules ?? []).map(({ rule, untilMs, times }) => ({
-        rule,
-        until: timeText(untilMs),
-        times,
-      })),
-      invalid_reason: invalidReason,
-    })),
+    approvals: state.votes.map(approvalView),
     comments: state.comments.map(({ who: by, kind, text, atMs, chat = null }) => ({
       by,
       kind,
@@ -287,6 +289,12 @@ export function requestDetail(
     })),
     standing_approvals: Object.entries(state.satisfied.standing ?? {}).map(([rule, id]) => ({ rule, id })),
     fallbacks: state.fallbacks.map(({ anyOf, atMs }) => ({ any_of: anyOf, at: timeText(atMs) })),
+    reminders: state.reminders.map(({ atMs, told, endMs, endsWithFallback }) => ({
+      at: timeText(atMs),
+      people: told.length,
+      ends_at: timeText(endMs),
+      ends_with_fallback: endsWithFallback,
+    })),
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
     requires,
     trace: 'form' in trace ? tracedRules(trace) : trace,
@@ -295,6 +303,35 @@ export function requestDetail(
     created_at,
     decided_at,
     allowed_actions: allowed,
+  };
+}
+
+function approvalView(vote: RequestState['votes'][number]): Approval {
+  const {
+    who: by,
+    standsInFor,
+    group,
+    isApproved,
+    comment,
+    atMs,
+    chat = null,
+    standing,
+    invalidReason,
+  } = vote;
+  return {
+    by,
+    stands_in_for: standsInFor?.email ?? null,
+    group,
+    is_approved: isApproved,
+    comment,
+    at: timeText(atMs),
+    chat,
+    standing: (standing?.rules ?? []).map(({ rule, untilMs, times }) => ({
+      rule,
+      until: timeText(untilMs),
+      times,
+    })),
+    invalid_reason: invalidReason,
   };
 }
 

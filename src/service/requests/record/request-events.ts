@@ -4,14 +4,14 @@
 
 import type { RequestStatus } from '../../store/contract/records.ts';
 import type { PlanPlace } from './plan-place.ts';
-import type { CommentKind } from './request-state.ts';
+import type { CommentKind, ReminderDetail } from './request-state.ts';
 
 export interface RequestNotice {
   /**
    * `pending`: the request waits for people, or for others than before. `decided`: the request no longer
-   * waits. `commented`: a person has said something about it.
+   * waits. `commented`: a person has said something about it. `reminded`: people are reminded that it is pending.
    */
-  readonly kind: 'pending' | 'decided' | 'commented';
+  readonly kind: 'pending' | 'decided' | 'commented' | 'reminded';
   readonly requestId: string;
   readonly agentId: string;
   readonly actionKey: string;
@@ -35,6 +35,8 @@ export interface RequestNotice {
    * said.
    */
   readonly comment?: { readonly kind: CommentKind; readonly askers: readonly string[] } | null;
+  /** Who is reminded, and of what; null or absent when nobody is. */
+  readonly reminder?: Pick<ReminderDetail, 'told' | 'endMs' | 'endsWithFallback'> | null;
   readonly atMs: number;
 }
 

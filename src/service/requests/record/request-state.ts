@@ -4,6 +4,7 @@
 import type { Decision, ResolvedFallback } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { MetRequirements } from '../../../language/model/request.ts';
+import type { PersonIdentity } from '../../../language/model/rule-requirement.ts';
 import type { Trace, TracedRule } from '../../../language/model/trace.ts';
 import type { ActingChain } from '../../agents/delegations/delegation.ts';
 import type { ActingPoint } from '../../agents/points/point.ts';
@@ -22,6 +23,8 @@ export interface Vote {
   readonly email: string;
   /** The person's name in the record. */
   readonly who: string;
+  /** The person in whose place the vote was given, by their stand-in; absent when it is the voter's own. */
+  readonly standsInFor?: PersonIdentity;
   /** The group that the vote was given for; null for a rejection by a person who needs no group. */
   readonly group: string | null;
   readonly comment: string;
@@ -78,6 +81,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly votes: readonly Vote[];
   /** The fallbacks that have been asked, the earliest first. */
   readonly fallbacks: readonly AskedFallback[];
+  /** The reminders that were sent, the earliest first. */
+  readonly reminders: readonly Reminder[];
   /** Step-ups given for this request itself. */
   readonly stepUps: readonly SteppedUp[];
   /** What people have said without deciding, the earliest first. */
@@ -160,6 +165,7 @@ export function freshState(record: RequestRecord): RequestState {
     decisions: [decision],
     votes: [],
     fallbacks: [],
+    reminders: [],
     stepUps: [],
     comments: [],
     wasExecuted: null,
@@ -211,6 +217,10 @@ function withEvent(state: RequestState, event: RequestChange): RequestState {
       const fallbacks = [...state.fallbacks, { ...asked, atMs: event.atMs }];
       return { ...base, decision, fallbacks, decisions: [...state.decisions, decision] };
     }
+    case 'reminded': {
+      const reminder = { ...detailOf<ReminderDetail>(event), atMs: event.atMs };
+      return { ...base, reminders: [...state.reminders, reminder] };
+    }
     case 'consumed': {
       const { executed, result = null, reportId = null } = detailOf<ConsumedDetail>(event);
       return { ...base, wasExecuted: executed, result, reportId };
@@ -233,6 +243,30 @@ export interface AskedFallback extends ResolvedFallback {
 export interface FallbackDetail extends ResolvedFallback {
   /** The decision that counts, with whom it asks from now on. */
   readonly decision: Decision;
+}
+
+/** People were reminded that the request is pending. */
+export interface ReminderDetail extends RemindedGroup {
+  /** In which of the times that people are asked: 0 at first, one more with each fallback. */
+  readonly askingTime: number;
+  /** When that time ends; milliseconds since 1970-01-01T00:00Z. */
+  readonly endMs: number;
+  /** Whether others are asked then; otherwise the request expires. */
+  readonly endsWithFallback: boolean;
+  /** The ids of the people who were reminded. */
+  readonly told: readonly string[];
+}
+
+export interface Reminder extends ReminderDetail {
+  readonly atMs: number;
+}
+
+/** Who is reminded together. */
+export interface RemindedGroup {
+  readonly groups: readonly string[];
+  /** Addresses and ids of people who are asked by name. */
+  readonly people: readonly string[];
+  readonly asksStepUp: boolean;
 }
 
 /** The agent took the grant and proceeds. */

@@ -63,6 +63,8 @@ export interface ScopedVote {
   readonly isApproved: boolean;
   readonly person: string;
   readonly email: string;
+  /** The person in whose place the vote was given; absent when it is the voter's own. */
+  readonly standsInFor?: PersonIdentity;
   readonly digest: string;
   readonly rules: readonly ApprovedRule[];
   /** Why the vote no longer counts; null when it counts. */
@@ -120,17 +122,35 @@ export interface ApprovalScope {
   readonly approvals?: readonly ApprovalRequirement[];
 }
 
-/** The last vote of each person, if it counts for this request. */
+/** The last vote of each person, if it counts for this request; a person and their stand-in have one. */
 function lastVotes({ votes, digest }: ApprovalScope): readonly ScopedVote[] {
   const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
-  return [...last.values()].filter((vote) => vote.invalidReason === null && vote.digest === digest);
+  const counting = [...last.values()].filter((vote) => vote.invalidReason === null && vote.digest === digest);
+  return counting.filter((vote) => earlierVote(vote, counting) === null);
+}
+
+type PlacedVote = Pick<ScopedVote, 'person' | 'standsInFor'>;
+
+/**
+ * The vote that counts in place of a stand-in's: that of the person for whom it was given, or of a stand-in of theirs
+ * who voted earlier. Null when the vote counts itself.
+ */
+export function earlierVote<Vote extends PlacedVote>(
+  vote: PlacedVote,
+  counting: readonly Vote[],
+): Vote | null {
+  const absent = vote.standsInFor?.id;
+  if (absent === undefined) return null;
+  const own = counting.find(({ person }) => person === absent);
+  const first = counting.find(({ standsInFor }) => standsInFor?.id === absent);
+  return own ?? (first === undefined || first.person === vote.person ? null : first);
 }
 
 /** Whether a vote may count for a group of a rule as both are today. */
 function covers(vote: ScopedVote, rule: ApprovalRule, group: string, approved: ApprovalScope): boolean {
   if (!isForGroup(vote, rule, group)) return false;
   const person = { id: vote.person, email: vote.email };
-  if (!mayApprove(rule, person, approved)) return false;
+  if (!mayApprove(rule, { ...person, standsInFor: vote.standsInFor }, approved)) return false;
   const approval = approved.approvals?.find((one) => one.group === group);
   if (rule.choices?.some(({ text }) => text === group) !== true) return true;
   return (
@@ -145,13 +165,39 @@ export function approvalsOf(rule: ApprovalRule, group: string, approved: Approva
   return lastVotes(approved).filter((vote) => covers(vote, rule, group, approved)).length;
 }
 
-/** Whether an approval by a person of the rule's group counts for the rule. */
+/** A person who approves, for themselves or in the place of another. */
+export interface ApprovingPerson extends PersonIdentity {
+  readonly standsInFor?: PersonIdentity | undefined;
+}
+
+/**
+ * Whether an approval by a person of the rule's group counts for the rule. INVARIANT: a stand-in's approval counts only
+ * if it would count for both people, and never for a request of the stand-in's own.
+ */
 export function mayApprove(
+  rule: Pick<ApprovalRule, 'needs' | 'except'>,
+  { standsInFor: absent, ...person }: ApprovingPerson,
+  scope: Pick<ApprovalScope, 'isOwner' | 'names'>,
+): boolean {
+  if (absent === undefined) return isAccepted(rule, person, scope);
+  return isAccepted(rule, person, scope) && isAccepted(rule, absent, scope) && !isOwnRequestOf(person, scope);
+}
+
+function isAccepted(
   { needs, except }: Pick<ApprovalRule, 'needs' | 'except'>,
   person: PersonIdentity,
-  { isOwner, names: asked }: Pick<ApprovalScope, 'isOwner' | 'names'>,
+  { isOwner, names }: Pick<ApprovalScope, 'isOwner' | 'names'>,
 ): boolean {
-  return !(needs > 1 && isOwner(person)) && !isExcepted(except, asked, person);
+  return !(needs > 1 && isOwner(person)) && !isExcepted(except, names, person);
+}
+
+/** Whether the request is of the person's agent, or the agent asks for the person. */
+export function isOwnRequestOf(
+  person: PersonIdentity,
+  { isOwner, names }: Pick<ApprovalScope, 'isOwner' | 'names'>,
+): boolean {
+  const { id, email } = names.request.user ?? {};
+  return isOwner(person) || [id, email].some((text) => text !== undefined && isNamedBy(person, text));
 }
 
 /** Returns those of the rules for which enough people have approved. */

@@ -98,6 +98,7 @@ export const requestEventNames = [
   'commented',
   'taken-back',
   'fallback-asked',
+  'reminded',
 ] as const;
 
 /**
@@ -114,7 +115,7 @@ export interface RequestEvent {
    * `released`: the grant is not used, and no meter counts it any more; `taken`: the agent has come for the
    * grant and proceeds; `withdrawn`: the agent has given up waiting; `commented`: somebody has commented
    * without deciding; `taken-back`: somebody has taken back their approval; `fallback-asked`: from now on, others
-   * may approve as well.
+   * may approve as well; `reminded`: people were reminded that the request is pending.
    */
   readonly what: (typeof requestEventNames)[number];
   /** The lifecycle state after the event. */

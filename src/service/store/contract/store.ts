@@ -229,6 +229,11 @@ export interface RequestStore {
   pendingByGroup(nowMs: number): Promise<readonly PendingGroup[]>;
   /** Ids of pending requests that have been pending long enough to ask the next fallback, the nearest deadline first. */
   dueFallbacks(nowMs: number, countMax: number): Promise<readonly string[]>;
+  /** Pending requests with the number of their events, the nearest deadline first. */
+  pendingChanges(
+    nowMs: number,
+    countMax: number,
+  ): Promise<readonly { readonly id: string; readonly seen: number }[]>;
   /** Ids of the agent's pending requests. */
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**

@@ -353,7 +353,10 @@ function dueFallbacksText(sql: Dialect): string {
     ORDER BY ends, request_id LIMIT @countMax`;
 }
 
-type OtherReads = Pick<RequestStore, 'countOpen' | 'openOf' | 'pendingByGroup' | 'dueFallbacks' | 'refusals'>;
+type OtherReads = Pick<
+  RequestStore,
+  'countOpen' | 'openOf' | 'pendingByGroup' | 'dueFallbacks' | 'pendingChanges' | 'refusals'
+>;
 
 /** Reads requests that wait, and the refusals of one agent. */
 export function requestReads({ rows, sql }: Pick<QueryRunner, 'rows' | 'sql'>): OtherReads {
@@ -367,6 +370,12 @@ export function requestReads({ rows, sql }: Pick<QueryRunner, 'rows' | 'sql'>): 
     async dueFallbacks(nowMs, countMax) {
       const found = await rows(query<RequestId>(dueFallbacksText(sql), { nowMs, countMax }));
       return found.map(({ id }) => id);
+    },
+    async pendingChanges(nowMs, countMax) {
+      const seen = '(SELECT count(*) FROM request_events WHERE request_id = requests.id)';
+      const text = `SELECT id, ${seen} AS seen FROM requests
+        WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs ORDER BY ${endNow}, id LIMIT @countMax`;
+      return await rows(query<RequestId & { readonly seen: number }>(text, { nowMs, countMax }));
     },
     async openOf(agentId, countMax) {
       const text = `SELECT id ${open} ORDER BY ${endNow} LIMIT @countMax`;

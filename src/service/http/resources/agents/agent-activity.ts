@@ -14,6 +14,7 @@ import type { AgentRow } from '../../../store/contract/records.ts';
 import { anyRequest, type Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../auth/auth-refusals.ts';
 import type { RateLimit } from '../../auth/rate-limit.ts';
+import { callerOf } from '../../auth/request-rights.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { refusalCounts, refusalsExample, refusalsSchema } from '../../contract/refusal-problems.ts';
@@ -300,7 +301,7 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
     after: null,
     seenBy: {
       owner: null,
-      asked: { groups: call.scope.asked ? actor.person.groups : [], owner: null },
+      asked: { groups: callerOf(actor).view.groups, owner: null },
       giver: null,
     },
   });

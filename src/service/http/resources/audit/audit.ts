@@ -204,6 +204,11 @@ const approvalSchema = objectSchema({
   at: time,
   vote: { type: 'string', enum: ['approved', 'rejected', 'taken_back'] },
   person: objectSchema({ id: text(200), name: text(200), email: text(400) }),
+  stands_in_for: {
+    ...textOrNull,
+    description:
+      "The e-mail address of the person in whose place a stand-in voted; null for the voter's own vote.",
+  },
   group: { ...textOrNull, description: 'Null for the control owner.' },
   comment: { type: 'string' },
   chat: chatAccountOrNull,
@@ -218,6 +223,7 @@ const approvalExample: ListedApproval = {
   at: '2026-03-02T10:04:00.000Z',
   vote: 'approved',
   person: { id: 'b3f1c2d4-0000-4000-8000-000000000000', name: 'Ann', email: 'ann@example.com' },
+  stands_in_for: null,
   group: 'finance',
   comment: 'The invoice is right.',
   chat: null,

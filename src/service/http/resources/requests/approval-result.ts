@@ -59,7 +59,7 @@ export async function detailFor(
 ): Promise<RequestReply> {
   const { state, nowMs } = seen;
   if (call.agent !== null) {
-    const noPeople = { comments: [], people: [], review: null, standing_offers: null };
+    const noPeople = { comments: [], reminders: [], people: [], review: null, standing_offers: null };
     return { ...requestDetail(state, nowMs), ...noPeople };
   }
   const [about] = await aboutRequests(deps, [state]);

@@ -4,18 +4,19 @@
 
 import { isoTime } from '../../../../language/value/iso-time.ts';
 import { isControlOwner } from '../../../agents/agent-facts.ts';
-import type { Person } from '../../../people/person.ts';
+import type { Actor } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
+import { allAbsentPeople } from '../../../people/stand-ins.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
-import { answersFor, approvalsOf } from '../../../requests/approvals/rights.ts';
+import { answersFor, approvalsOf, votersOf } from '../../../requests/approvals/rights.ts';
 import { assign, assignmentOf, unassign } from '../../../requests/inbox/assignments.ts';
 import { snooze, snoozeLeavesMs, snoozesOf, unsnooze } from '../../../requests/inbox/snoozes.ts';
 import { recordTitle } from '../../../requests/record/record.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody } from '../../auth/auth-refusals.ts';
-import { callerOf } from '../../auth/request-rights.ts';
+import { callerOf, withAbsentPeople } from '../../auth/request-rights.ts';
 import { noContent, objectSchema, text, time } from '../../contract/schemas.ts';
 import { activePeople } from '../../events/access-messages.ts';
 import type { AssignmentEvents } from '../../events/assignment-messages.ts';
@@ -71,7 +72,11 @@ const getRequestAssignment = route<InboxActionDeps>({
       assignments: new Map(assigned === null ? [] : [[id, assigned]]),
       snoozes: await snoozesOf(documents, own, Math.trunc(seen.nowMs)),
     };
-    const people = (await activePeople(deps.signInDeps.directory)).filter((person) => isAsked(person, seen));
+    const { directory } = deps.signInDeps;
+    const absent = await allAbsentPeople(directory);
+    const people = (await activePeople(directory)).filter((person) =>
+      isAsked({ person, roles: person.roles, standsInFor: absent.get(person.id) ?? [] }, seen),
+    );
     return {
       ...marksView(marks, seen, own),
       people: people
@@ -102,7 +107,10 @@ const assignRequest = route<InboxActionDeps, { readonly person: string }>({
   handle: async ({ requestChanges, store, signInDeps, assignmentEvents }, call) => {
     const seen = await findPending(requestChanges, call, call.params.id ?? '');
     const found = (await signInDeps.directory.people.find(call.body.person))?.value;
-    if (found?.status !== 'active' || !isAsked(found, seen))
+    const isActive = found?.status === 'active';
+    const asked =
+      isActive && (await withAbsentPeople(signInDeps.directory, { person: found, roles: found.roles }));
+    if (!asked || found === undefined || !isAsked(asked, seen))
       throw invalidBody({
         kind: 'invalid',
         problems: [{ field: 'person', detail: 'this person cannot approve the request, or already has' }],
@@ -200,10 +208,13 @@ export const inboxActionRoutes: readonly Route<InboxActionDeps>[] = [
 /**
  * Whether the person can still approve the request for a group or as the control owner, or step up for it.
  */
-function isAsked(person: Person, { state, agent }: RequestSnapshot): boolean {
-  const caller = callerOf({ person, roles: person.roles });
+function isAsked(actor: Actor, { state, agent }: RequestSnapshot): boolean {
+  const { person } = actor;
+  const caller = callerOf(actor);
   const isOwner = isControlOwner(person, agent.controlOwner);
-  const groups = answersFor(approvalsOf(state.decision), caller.approve, { ...caller, isOwner });
+  const groups = votersOf(caller).flatMap((voter) =>
+    answersFor(approvalsOf(state.decision), voter.approve, { ...voter, isOwner }),
+  );
   const stepsUp = isOwner && caller.stepUp.own && state.decision.requires?.reauth != null;
   return stepsUp || (groups.length > 0 && !hasApproved(state, person.id));
 }

@@ -2,6 +2,7 @@
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
+import { groupsOfCaller } from '../../../requests/approvals/rights.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { requestDigest } from '../../../requests/record/vote-scope.ts';
 import type { ApproverIdentity } from '../../../store/contract/control-owner-group.ts';
@@ -21,9 +22,10 @@ interface QueuedDeps {
 /** The person as requests ask them: their groups, and themselves as a control owner. */
 export function identityOf(call: ManagedCall<unknown>): ApproverIdentity {
   const actor = actorOf(call);
-  const { groups, asOwner } = callerOf(actor).approve;
+  const caller = callerOf(actor);
+  const { asOwner } = caller.approve;
   const { id, email } = actor.person;
-  return { groups, owner: asOwner ? { id, email } : null };
+  return { groups: groupsOfCaller(caller), owner: asOwner ? { id, email } : null };
 }
 
 export async function queuedViews(

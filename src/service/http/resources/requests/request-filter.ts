@@ -4,6 +4,7 @@
 import { filterStatuses } from '../../../store/contract/records.ts';
 import { type WantedText, wantedText } from '../../../store/contract/search-text.ts';
 import type { RequestFilter, Store } from '../../../store/contract/store.ts';
+import { callerOf } from '../../auth/request-rights.ts';
 import { type Parameter, queryParameter } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { actorOf, type ManagedCall } from '../../routing/route.ts';
@@ -37,11 +38,12 @@ export async function readRequestFilter(
 function seenBy(call: ManagedCall<unknown>): RequestFilter['seenBy'] {
   const { scope } = call;
   if (scope.all) return null;
-  const { id, email, groups } = actorOf(call).person;
+  const { groups } = callerOf(actorOf(call)).view;
+  const { id, email } = actorOf(call).person;
   const person = { id, email };
   return {
     owner: scope.own ? person : null,
-    asked: { groups: scope.asked ? groups : [], owner: scope.asOwner ? person : null },
+    asked: { groups, owner: scope.asOwner ? person : null },
     giver: scope.asked ? id : null,
   };
 }

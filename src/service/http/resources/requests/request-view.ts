@@ -146,10 +146,25 @@ const requiresSchema = {
 
 const approvalSchema = {
   type: 'object',
-  required: ['by', 'group', 'is_approved', 'comment', 'at', 'chat', 'standing', 'invalid_reason'],
+  required: [
+    'by',
+    'stands_in_for',
+    'group',
+    'is_approved',
+    'comment',
+    'at',
+    'chat',
+    'standing',
+    'invalid_reason',
+  ],
   additionalProperties: false,
   properties: {
     by: { type: 'string' },
+    stands_in_for: {
+      type: ['string', 'null'],
+      description:
+        "The e-mail address of the person in whose place the vote was given; null for the voter's own.",
+    },
     group: { type: ['string', 'null'] },
     is_approved: { type: 'boolean' },
     comment: { type: 'string' },
@@ -189,11 +204,27 @@ const stepUpSchema = objectSchema({
   at: time,
 });
 
+const reminderSchema = objectSchema({
+  at: time,
+  people: { type: 'integer', minimum: 1, description: 'How many people were reminded.' },
+  ends_at: time,
+  ends_with_fallback: {
+    type: 'boolean',
+    description: 'Whether others are asked at `ends_at`; otherwise the request expires then.',
+  },
+});
+
 const allowedActionsProperties = {
   approve: {
     type: 'array',
     description: 'Groups for which the caller can approve.',
     items: { type: 'string' },
+  },
+  stands_in_for: {
+    type: 'array',
+    description:
+      'Those of the groups for which the caller can approve as a stand-in only, each with the name of the person in whose place.',
+    items: objectSchema({ group: { type: 'string' }, name: { type: 'string' } }),
   },
   reject: { type: 'boolean' },
   revoke_approval: { type: 'boolean', description: 'Whether the caller can revoke their approval.' },
@@ -286,6 +317,7 @@ export const detailSchema = {
     'standing_approvals',
     'standing_offers',
     'fallbacks',
+    'reminders',
     'step_ups',
     'requires',
     'trace',
@@ -341,6 +373,11 @@ export const detailSchema = {
       type: 'array',
       description: 'The fallbacks that were asked because nobody had decided in time, oldest first.',
       items: objectSchema({ any_of: approversSchema, at: time }),
+    },
+    reminders: {
+      type: 'array',
+      description: 'Reminders that were sent to people, oldest first. Empty for agents.',
+      items: reminderSchema,
     },
     step_ups: {
       type: 'array',
@@ -466,6 +503,7 @@ export const summaryExample = {
 
 const allowedActionsExample = {
   approve: ['finance'],
+  stands_in_for: [],
   reject: true,
   revoke_approval: false,
   comment: true,
@@ -495,6 +533,7 @@ export const detailExample = {
   approvals: [
     {
       by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+      stands_in_for: null,
       group: 'finance',
       is_approved: true,
       comment: 'checked with the vendor',
@@ -508,6 +547,7 @@ export const detailExample = {
   standing_approvals: [],
   standing_offers: [],
   fallbacks: [],
+  reminders: [],
   step_ups: [],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
   trace_omitted: 0,
