@@ -12,6 +12,7 @@ import { Applications } from './applications.tsx';
 import { Groups } from './groups.tsx';
 import { Invitations } from './invitations.tsx';
 import { People } from './people.tsx';
+import { StandIns } from './stand-ins.tsx';
 
 const tabs = {
   people: { title: 'People', access: 'people.view', Content: PeopleAndGroups },
@@ -23,6 +24,7 @@ function PeopleAndGroups() {
   return (
     <>
       <Groups />
+      <StandIns />
       <People />
     </>
   );

@@ -5,12 +5,14 @@ import { Badge } from '../../parts/layout/badge.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { ListSection } from '../../parts/layout/list-section.tsx';
 import { FillGroup, type Group } from '../../parts/people/group-gap.tsx';
+import type { StandIn } from '../../parts/people/stand-ins.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 const namedMax = 5;
 
 export function Groups() {
   const list = useResource('listGroups', {}, ['people', 'policies', 'approvals']);
+  const standIns = useResource('listStandIns', {}, ['people']).data?.items ?? [];
   return (
     <ListSection
       title="Groups"
@@ -22,7 +24,7 @@ export function Groups() {
       {(groups, isOld) => (
         <DataTable
           label="Approval groups"
-          columns={columns}
+          columns={columnsOf(standIns)}
           rows={groups}
           rowKey={({ name }) => name}
           narrow="brief"
@@ -33,34 +35,39 @@ export function Groups() {
   );
 }
 
-const columns: readonly Column<Group>[] = [
-  { head: 'Group', kind: 'row', cell: ({ name }) => <bdi>{name}</bdi> },
-  {
-    head: 'Title',
-    class: 'brief-hidden',
-    cell: ({ title }) => <PlainText text={title} isShort />,
-  },
-  { head: 'Members', cell: ({ members, has }) => <Members members={members ?? []} has={has} /> },
-  { head: 'Needed', cell: (group) => <Needed group={group} /> },
-  {
-    head: 'By chat',
-    cell: ({ chat_max_risk: maxRisk }) => (maxRisk === null ? 'never' : `up to risk ${maxRisk}`),
-  },
-  {
-    head: 'Requests',
-    cell: ({ pending }) =>
-      pending === null || pending === 0 ? 'none' : `${pending.toLocaleString()} pending`,
-  },
-  { head: 'Actions', kind: 'actions', cell: (group) => <Actions group={group} /> },
-];
+function columnsOf(standIns: readonly StandIn[]): readonly Column<Group>[] {
+  return [
+    { head: 'Group', kind: 'row', cell: ({ name }) => <bdi>{name}</bdi> },
+    {
+      head: 'Title',
+      class: 'brief-hidden',
+      cell: ({ title }) => <PlainText text={title} isShort />,
+    },
+    { head: 'Members', cell: (group) => <Members group={group} standIns={standIns} /> },
+    { head: 'Needed', cell: (group) => <Needed group={group} /> },
+    {
+      head: 'By chat',
+      cell: ({ chat_max_risk: maxRisk }) => (maxRisk === null ? 'never' : `up to risk ${maxRisk}`),
+    },
+    {
+      head: 'Requests',
+      cell: ({ pending }) =>
+        pending === null || pending === 0 ? 'none' : `${pending.toLocaleString()} pending`,
+    },
+    { head: 'Actions', kind: 'actions', cell: (group) => <Actions group={group} /> },
+  ];
+}
 
-function Members({
-  members,
-  has,
-}: {
-  readonly members: NonNullable<Group['members']>;
-  readonly has: number;
-}) {
+interface MembersProps {
+  readonly group: Group;
+  readonly standIns: readonly StandIn[];
+}
+
+function Members({ group: { name: group, members: all, has }, standIns }: MembersProps) {
+  const members = all ?? [];
+  const standInOf = (id: string): string | undefined =>
+    standIns.find((one) => one.group === group && one.person.id === id && one.confirmed_at !== null)?.stand_in
+      .name;
   if (has === 0) return <span class="access-soft">nobody</span>;
   const named = members.slice(0, namedMax);
   return (
@@ -71,10 +78,21 @@ function Members({
           <a href={`/access?person=${id}`}>
             <PlainText text={name} isShort />
           </a>
+          <StandInName name={standInOf(id)} />
         </span>
       ))}
       {has > named.length && ` and ${has - named.length} more`}
     </>
+  );
+}
+
+function StandInName({ name }: { readonly name: string | undefined }) {
+  if (name === undefined) return null;
+  return (
+    <span class="access-soft">
+      {' '}
+      (stand-in: <PlainText text={name} isShort />)
+    </span>
   );
 }
 

@@ -18,6 +18,7 @@ import { showToast } from '../../parts/layout/toast.tsx';
 import { ChatAccounts } from './chat-accounts.tsx';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';
+import { StandIns } from './stand-ins.tsx';
 import { Tokens } from './tokens.tsx';
 
 export default function Account() {
@@ -45,6 +46,7 @@ export default function Account() {
           <Passkeys />
         </div>
       </div>
+      <StandIns />
       <Sessions />
       <ChatAccounts />
       <Tokens />

@@ -184,6 +184,12 @@ function Subject({ row: { item, alike, kind, isUnfolded }, locks, onUnfold, isPi
           {question === 'yours' ? 'A question for you' : 'A question is not answered yet'}
         </span>
       )}
+      {allowed.stands_in_for.length > 0 && (
+        <span class="approvals-reason">
+          For <PlainText text={allowed.stands_in_for.map(({ name }) => name).join(', ')} isShort />, for whom
+          you stand in
+        </span>
+      )}
       <AssignmentMarks {...item} />
       <Reviewers locks={locks} />
       <span class="approvals-beneath">

@@ -90,6 +90,7 @@ export function VotePanel(props: VotePanelProps) {
     <Section title="Your decision">
       <Approvers request={request} />
       <StepUp {...props} isAllowed={allowed.step_up} />
+      <StandsInFor absent={allowed.stands_in_for} />
       {allowed.reason !== null && !allowed.step_up && !isDone && <p>{allowed.reason}</p>}
       {allowed.revoke_approval && <TakeBack id={id} onDone={onRevoked} />}
       {vote === null ? (
@@ -191,8 +192,18 @@ function UnsentComment({ text }: { readonly text: string }) {
 
 type AllowedActions = NonNullable<RequestDetail['allowed_actions']>;
 
+/** Says in whose place the person would approve. */
+function StandsInFor({ absent }: { readonly absent: AllowedActions['stands_in_for'] }) {
+  return absent.map(({ group, name }) => (
+    <p key={`${group} ${name}`}>
+      You stand in for <PlainText text={name} isShort /> in the group <bdi>{group}</bdi>.
+    </p>
+  ));
+}
+
 const nothing: AllowedActions = {
   approve: [],
+  stands_in_for: [],
   reject: false,
   revoke_approval: false,
   comment: false,

@@ -55,6 +55,18 @@ export const approvalColumns: readonly Column<Vote>[] = [
       </div>
     ),
   },
-  { head: 'For', cell: ({ group }) => <PlainText text={group ?? 'the control owner'} isShort /> },
+  {
+    head: 'For',
+    cell: ({ group, stands_in_for: absent }) => (
+      <div>
+        <PlainText text={group ?? 'the control owner'} isShort />
+        {absent !== null && (
+          <div class="audit-subject">
+            in the place of <PlainText text={absent} isShort />
+          </div>
+        )}
+      </div>
+    ),
+  },
   { head: 'Comment', cell: ({ comment }) => <PlainText text={comment} /> },
 ];

@@ -24,6 +24,9 @@ export const changeKindLabels = [
   ['invitation-accepted', 'Invitation accepted'],
   ['invitation-withdrawn', 'Invitation withdrawn'],
   ['person-changed', 'Person changed'],
+  ['stand-in-named', 'Stand-in named'],
+  ['stand-in-confirmed', 'Stand-in confirmed'],
+  ['stand-in-ended', 'Stand-in ended'],
   ['first-admin-set-up', 'First admin set up'],
   ['set-up-link-made', 'Set-up link created'],
   ['access-applied-for', 'Access requested'],
@@ -118,5 +121,6 @@ export function pageOfSubject(what: string, subject: string): string | null {
   const id = encodeURIComponent(subject);
   if (/^(agent|key|signing)-/.test(what) || what === 'stepped-up') return `/agents/${id}`;
   if (what.startsWith('plan-')) return `/plans/${id}`;
+  if (what.startsWith('stand-in-')) return '/access';
   return personChanges.has(what) ? `/access?person=${id}` : null;
 }

@@ -51,6 +51,7 @@ const signs: Readonly<Record<Exclude<TimelineEvent['kind'], 'decided'>, EventIco
   said: ['list', 'unknown'],
   'stepped-up': ['reauth', 'reauth'],
   fallback: ['clock', 'escalate'],
+  reminded: ['clock', 'unknown'],
   waits: ['clock', 'escalate'],
   ends: ['clock', 'unknown'],
   ended: ['clock', 'unknown'],

@@ -15,6 +15,7 @@ export interface TimelineEvent {
     | 'said'
     | 'stepped-up'
     | 'fallback'
+    | 'reminded'
     | 'decided'
     | 'waits'
     | 'ends'
@@ -31,17 +32,7 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
   const { created_at, decided_at, expires_at, status, approvals, comments, step_ups } = request;
   const plain = { by: null, comment: null } as const;
   const requested: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
-  const votes = approvals.map(
-    ({ by, group, is_approved, comment, at, chat, standing, invalid_reason: why }): TimelineEvent => ({
-      kind: is_approved ? 'approved' : 'rejected',
-      at,
-      by,
-      comment,
-      text: `${is_approved ? 'approved' : 'rejected'}${standing.length === 0 ? '' : ' this and later requests'}${group === null ? '' : group === ownerGroup ? ' as the control owner' : ` for ${group}`}${doorText(chat)}${
-        why === null ? '' : `, which no longer counts: ${personName(by, request.people)} ${why}`
-      }`,
-    }),
-  );
+  const votes = approvals.map((vote) => voteEvent(vote, request.people));
   const said = comments.map(
     ({ by, kind, text, at, chat }): TimelineEvent => ({
       kind: 'said',
@@ -73,7 +64,8 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
       text: `Nobody had decided, so ${anyOfLabel(anyOf)} may approve as well`,
     }),
   );
-  const acts = [...votes, ...said, ...stepUps, ...fallbacks].sort((one, other) =>
+  const reminders = request.reminders.map(reminderEvent);
+  const acts = [...votes, ...said, ...stepUps, ...fallbacks, ...reminders].sort((one, other) =>
     (one.at ?? '').localeCompare(other.at ?? ''),
   );
   const before = [requested, ...acts];
@@ -117,6 +109,39 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
         { ...plain, kind: 'used', at: null, text: 'Outcome of the request was reported' },
       ];
   }
+}
+
+function voteEvent(vote: RequestDetail['approvals'][number], people: RequestDetail['people']): TimelineEvent {
+  const {
+    by,
+    stands_in_for: absent,
+    group,
+    is_approved,
+    comment,
+    at,
+    chat,
+    standing,
+    invalid_reason: why,
+  } = vote;
+  const words = [
+    is_approved ? 'approved' : 'rejected',
+    ...(standing.length === 0 ? [] : ['this and later requests']),
+    ...(group === null ? [] : [group === ownerGroup ? 'as the control owner' : `for ${group}`]),
+    ...(absent === null ? [] : [`in the place of ${personName(absent, people)}`]),
+  ];
+  const gone = why === null ? '' : `, which no longer counts: ${personName(by, people)} ${why}`;
+  const kind = is_approved ? 'approved' : 'rejected';
+  return { kind, at, by, comment, text: `${words.join(' ')}${doorText(chat)}${gone}` };
+}
+
+function reminderEvent({
+  at,
+  people,
+  ends_with_fallback: isFallback,
+}: RequestDetail['reminders'][number]): TimelineEvent {
+  const who = people === 1 ? 'One person was' : `${people} people were`;
+  const text = `${who} reminded before ${isFallback ? 'others are asked' : 'the deadline'}`;
+  return { kind: 'reminded', at, by: null, comment: null, text };
 }
 
 /** The fallbacks that are asked before the deadline if nobody decides, those of one time and wording once. */
