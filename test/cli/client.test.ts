@@ -384,6 +384,27 @@ describe('writ people', () => {
     expect((await run('people', 'withdraw')).code).toBe(2);
   });
 
+  test('names, lists, confirms and ends a stand-in', async () => {
+    const { service, admin, run } = await startWithAdmin();
+    const fay = { email: 'fay@example.com', roles: ['approver'], groups: ['finance'] } as const;
+    const own = runner(service, tokenOf((await personWith(service, admin, fay)).headers));
+    await personWith(service, admin, { email: 'lea@example.com', roles: ['approver'], groups: ['legal'] });
+    expect((await own('people', 'stand-ins')).stdout).toBe('no stand-ins\n');
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const args = ['--group', 'finance', '--until', until];
+    const strange = await own('people', 'stand-in', 'nobody@example.com', ...args);
+    expect([strange.code, strange.stderr]).toEqual([1, expect.stringContaining('/stand_in')]);
+    const named = await own('people', 'stand-in', 'lea@example.com', ...args);
+    expect([named.code, named.stdout]).toEqual([0, expect.stringMatching(/lea@example\.com .* not yet/)]);
+    const { items } = JSON.parse((await run('people', 'stand-ins', '--json')).stdout);
+    const [{ id }] = items;
+    expect((await own('people', 'confirm-stand-in', id)).code).toBe(1);
+    const confirmed = await run('people', 'confirm-stand-in', id);
+    expect([confirmed.code, confirmed.stdout]).toEqual([0, expect.stringMatching(/finance +fay@.*ann@/)]);
+    expect(await own('people', 'end-stand-in', id)).toMatchObject({ code: 0, stdout: `${id} has ended\n` });
+    expect((await own('people', 'stand-ins')).stdout).toBe('no stand-ins\n');
+  });
+
   test('answers applications', async () => {
     const { service, run } = await startWithAdmin();
     const apply = async (email: string) => {

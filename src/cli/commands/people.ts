@@ -19,6 +19,7 @@ import { type ExitCode, print, printError, UsageError } from '../output/output.t
 import { table } from '../output/table.ts';
 import { addExamples } from '../support/help-layout.ts';
 import { defineSetUpLink } from './setup-link.ts';
+import { defineStandIns, standInExamples } from './stand-ins.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -49,6 +50,7 @@ export function definePeople(command: Command, finish: Finish): void {
   defineInvitations(command, finish);
   defineChange(command, finish);
   defineAnswers(command, finish);
+  defineStandIns(command, finish);
   defineSetUpLink(command, finish);
 }
 
@@ -64,7 +66,7 @@ Examples:
   writ people applications
   writ people grant c0ffee00-0000-4000-8000-000000000000 --role approver --group finance
   writ people decline c0ffee00-0000-4000-8000-000000000000 --reason "ask your own team first"
-  writ people setup-link --data ./var
+${standInExamples}  writ people setup-link --data ./var
   writ people setup-link --data ./var --admin ann@example.com --remove-second-factors
 `;
 
