@@ -83,6 +83,24 @@ const executed = (isSo: boolean) => ({ detail_json: JSON.stringify({ executed: i
 const rules = [{ rule: 'p/r', times: 1 }];
 const standing = standingId('r', 'p/r');
 const given = event('r', 'approved', 'pending', { detail_json: JSON.stringify({ standing: { rules } }) });
+/** A stand-in that is confirmed and ended, the votes of a person and the stand-in, and a grant that needs two people. */
+const confirmed = {
+  kind: 'change',
+  what: 'stand-in-confirmed',
+  subject: 'i',
+  after_json: JSON.stringify({ person: 'b', stand_in: 'd', group: 'g' }),
+};
+const standInOver = { kind: 'change', what: 'stand-in-ended', subject: 'i' };
+const by = (person: string, absent?: string) =>
+  event('r', 'approved', 'pending', {
+    detail_json: JSON.stringify({ person, group: 'g', ...(absent && { standsInFor: { id: absent } }) }),
+  });
+const pairGranted = event('r', 'decided', 'approved', {
+  detail_json: JSON.stringify({ satisfied: { escalate: ['pair/two'] } }),
+});
+const reminder = event('r', 'reminded', 'pending', {
+  detail_json: JSON.stringify({ askingTime: 0, told: ['b'] }),
+});
 /** A vote of a fallback. */
 const early = event('r', 'approved', 'pending', {
   detail_json: JSON.stringify({ rules: [{ id: 'fallback/big' }] }),
@@ -222,6 +240,26 @@ test.each([
     'asked its fallback twice',
   ],
   ['a vote of a fallback that was not asked', [request('r'), early], {}, 'a fallback that was not asked'],
+  ['a vote in the place of another without a stand-in', [request('r'), by('d', 'b')], {}, 'by no stand-in'],
+  [
+    'a vote of a stand-in that has ended',
+    [request('r'), confirmed, standInOver, by('d', 'b')],
+    {},
+    'by no stand-in',
+  ],
+  [
+    'a person and their stand-in that count as two',
+    [request('r'), confirmed, by('b'), by('d', 'b'), pairGranted],
+    {},
+    'granted by 1 of two people',
+  ],
+  [
+    'a grant by a stand-in that has ended since the vote',
+    [request('r'), confirmed, by('d', 'b'), by('c'), standInOver, pairGranted],
+    {},
+    'granted by 1 of two people',
+  ],
+  ['a person who is reminded twice', [request('r'), reminder, reminder], {}, 'reminded twice'],
   ['a use of what was revoked', [request('r'), given, taken, use('s')], {}, 'under a revoked standing'],
   [
     'a use after the reply of its revocation',

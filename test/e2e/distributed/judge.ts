@@ -6,6 +6,7 @@ import { standingId } from '../../../src/service/requests/approvals/standing-app
 import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { fallbackRule } from './fallbacks.ts';
+import { pairRule } from './stand-ins.ts';
 import type { Told } from './told.ts';
 import { budget, type History, type Stop } from './world.ts';
 
@@ -25,6 +26,10 @@ export interface Verdict {
   readonly plans: { readonly submitted: number; readonly executed: number; readonly over: number };
   /** How many requests asked their fallback, and how many of those the fallback granted. */
   readonly fallbacks: { readonly asked: number; readonly granted: number };
+  /** Stand-ins: how many votes were given in the place of another, and how many grants rest on one. */
+  readonly standIns: { readonly votes: number; readonly granted: number };
+  /** How many reminders were sent. */
+  readonly reminded: number;
   /** The number of grants by a step-up. */
   readonly steppedUp: number;
   readonly outcomes: ReadonlyMap<string, number>;
@@ -45,6 +50,9 @@ interface Stored {
 
 /** A vote, with the standing approval that it chose. */
 interface StoredVote {
+  readonly person?: string;
+  readonly group?: string | null;
+  readonly standsInFor?: { readonly id: string };
   readonly rules?: readonly { readonly id: string }[];
   readonly standing?: { readonly rules: readonly { readonly rule: string; readonly times: number | null }[] };
 }
@@ -65,6 +73,14 @@ interface Walk {
   readonly under: Map<string, string>;
   /** The requests that have asked their fallback. */
   readonly fallbacks: Set<string>;
+  /** The stand-ins that count now, by id. */
+  readonly standIns: Map<string, StoredStandIn>;
+  /** The approvals of each request, the latest of each person. */
+  readonly approvals: Map<string, Map<string, StoredVote>>;
+  /** Requests that were granted with an approval of a stand-in. */
+  readonly byStandIn: Set<string>;
+  /** Who was reminded of which request, in which of its times. */
+  readonly reminded: Set<string>;
   readonly spent: Map<string, number>;
   readonly revoked: Set<string>;
   readonly switches: Set<string>;
@@ -100,6 +116,10 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
     taken: new Set(),
     under: new Map(),
     fallbacks: new Set(),
+    standIns: new Map(),
+    approvals: new Map(),
+    byStandIn: new Set(),
+    reminded: new Set(),
     spent: new Map(),
     revoked: new Set(),
     switches: new Set(),
@@ -185,6 +205,11 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
       asked: walk.fallbacks.size,
       granted: [...walk.fallbacks].filter((id) => ended.get(id) === 'approved').length,
     },
+    standIns: {
+      votes: [...walk.approvals.values()].flatMap((one) => [...one.values()]).filter(isOfStandIn).length,
+      granted: walk.byStandIn.size,
+    },
+    reminded: walk.reminded.size,
     steppedUp: history.proofs.filter(({ granted }) => granted.length > 0).length,
     outcomes: walk.outcomes,
     fromMs: walk.firstMs,
@@ -280,6 +305,9 @@ function takeChange(walk: Walk, entry: ChainEntry): void {
   const { revoked, switches } = walk;
   const subject = String(entry.subject);
   if (entry.what === 'agent-revoked') revoked.add(subject);
+  if (entry.what === 'stand-in-confirmed')
+    walk.standIns.set(subject, JSON.parse(String(entry.after_json)) as StoredStandIn);
+  if (entry.what === 'stand-in-ended') walk.standIns.delete(subject);
   if (entry.what === 'standing-approval-revoked') walk.revokedStanding.add(subject);
   if (entry.what === 'plan-submitted') {
     const { steps } = JSON.parse(String(entry.after_json)) as {
@@ -310,6 +338,8 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
     walk.fallbacks.add(id);
   }
   if (entry.what === 'approved') takeVote(walk, entry);
+  if (entry.what === 'decided' && status === 'approved') takePair(walk, entry);
+  if (entry.what === 'reminded') takeReminder(walk, entry);
   if (entry.what === 'taken') takeStep(walk, entry);
   if (status !== 'approved' && status !== 'rejected' && status !== 'expired') return;
   const before = ended.get(id);
@@ -325,8 +355,65 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
   if (switches.size > 0) faults.push(`record ${entry.sequence}: granted by a vote while stopped`);
 }
 
-function takeVote({ standing, fallbacks, faults }: Walk, entry: ChainEntry): void {
-  const { standing: chosen, rules = [] } = JSON.parse(String(entry.detail_json)) as StoredVote;
+interface StoredStandIn {
+  readonly person: string;
+  readonly stand_in: string;
+  readonly group: string;
+}
+
+function isOfStandIn({ standsInFor }: StoredVote): boolean {
+  return standsInFor !== undefined;
+}
+
+/** Whether the vote is the person's own, or that of a stand-in who counts now. */
+function isRightful(
+  { standIns }: Pick<Walk, 'standIns'>,
+  { person, group, standsInFor }: StoredVote,
+): boolean {
+  if (standsInFor === undefined) return true;
+  return [...standIns.values()].some(
+    (one) =>
+      one.stand_in === person &&
+      one.person === standsInFor.id &&
+      // The text of a group with a fallback begins with the group.
+      group?.startsWith(one.group) === true,
+  );
+}
+
+/** Two people are needed; a person and their stand-in are one. */
+function takePair({ approvals, standIns, byStandIn, faults }: Walk, entry: ChainEntry): void {
+  const id = String(entry.request_id);
+  const { satisfied } = JSON.parse(String(entry.detail_json ?? '{}')) as {
+    readonly satisfied?: { readonly escalate: readonly string[] };
+  };
+  if (satisfied?.escalate.includes(pairRule) !== true) return;
+  const counting = [...(approvals.get(id) ?? new Map()).values()].filter((one) =>
+    isRightful({ standIns }, one),
+  );
+  const places = new Set(counting.map(({ person, standsInFor }) => standsInFor?.id ?? person));
+  if (places.size < 2) faults.push(`record ${entry.sequence}: granted by ${places.size} of two people`);
+  if (counting.some(isOfStandIn)) byStandIn.add(id);
+}
+
+function takeReminder({ reminded, faults }: Walk, entry: ChainEntry): void {
+  const { askingTime, told } = JSON.parse(String(entry.detail_json)) as {
+    readonly askingTime: number;
+    readonly told: readonly string[];
+  };
+  for (const person of told) {
+    const name = `${entry.request_id} ${askingTime} ${person}`;
+    if (reminded.has(name)) faults.push(`record ${entry.sequence}: reminded twice`);
+    reminded.add(name);
+  }
+}
+
+function takeVote(walk: Walk, entry: ChainEntry): void {
+  const { standing, fallbacks, approvals, faults } = walk;
+  const vote = JSON.parse(String(entry.detail_json)) as StoredVote;
+  const { standing: chosen, rules = [] } = vote;
+  const votes = approvals.get(String(entry.request_id)) ?? new Map();
+  approvals.set(String(entry.request_id), votes.set(vote.person ?? '', vote));
+  if (!isRightful(walk, vote)) faults.push(`record ${entry.sequence}: approved by no stand-in`);
   if (rules.some(({ id }) => id === fallbackRule) && !fallbacks.has(String(entry.request_id)))
     faults.push(`record ${entry.sequence}: approved by a fallback that was not asked`);
   for (const { rule, times } of chosen?.rules ?? []) {

@@ -1,8 +1,8 @@
 // Three replicas under a nemesis: replicas are killed, stopped, slowed and cut off, and their clocks differ;
 // the server is killed and fails over to its standby and back. Meanwhile clients ask all replicas for what
-// only one may have, people vote on the same request at two of them, also as its fallback, give standing approvals that
-// are used at all of them, and approve plans whose steps are executed at all of them, and others revoke, stop and change
-// policies. `npm run distributed` runs it for half an hour and a million decisions.
+// only one may have, people vote on the same request at two of them, also as its fallback and as a stand-in, give
+// standing approvals that are used at all of them, and approve plans whose steps are executed at all of them, and others
+// revoke, stop and change policies. `npm run distributed` runs it for half an hour and a million decisions.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const pace = isLong
   : { clientCount: 24, pauseMs: 40, betweenChangesMs: 550, betweenFaultsMs: 800 };
 const seed = Number(process.env.NEMESIS_SEED ?? Math.floor(Math.random() * 2 ** 32));
 /** In milliseconds; a slow machine decides 100 a second. */
-vi.setConfig({ testTimeout: 180_000 + seconds * 2_000 + decisionsLeast * 10 });
+vi.setConfig({ testTimeout: 300_000 + seconds * 2_000 + decisionsLeast * 10 });
 
 const debian = '/usr/lib/postgresql/15/bin';
 /** The server from npm; in the long run also Debian's, if it is installed. */
@@ -60,14 +60,21 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   const admin = await firstAdmin({ store });
   const voters = await Promise.all(
     ['ben@example.com', 'cat@example.com'].map(async (email) => {
-      const { headers } = await personWith({ url: '', store }, admin, {
-        email,
-        roles: ['approver'],
-        groups: ['finance'],
-      });
-      return headers;
+      return await personWith({ url: '', store }, admin, { email, roles: ['approver'], groups: ['finance'] });
     }),
   );
+  const { headers, person: standIn } = await personWith({ url: '', store }, admin, {
+    email: 'dora@example.com',
+    roles: ['approver'],
+    groups: ['nobody'],
+  });
+  const { person: member } = voters[0]!;
+  const standInPeople = {
+    member: { person: member, roles: member.roles },
+    standIn,
+    headers,
+    admin: { person: admin, roles: admin.roles },
+  };
   const owners: Owner[] = [];
   for (const email of ['dan', 'eve', 'fay', 'gil'].map((name) => `${name}@example.com`)) {
     const { person, headers } = await personWith({ url: '', store }, admin, { email, roles: ['owner'] });
@@ -87,7 +94,8 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
     server,
     replicas,
     store,
-    voters,
+    voters: voters.map(({ headers: own }) => own),
+    standInPeople,
     owners,
     seconds,
     decisionsLeast,
@@ -109,6 +117,8 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   expect(counts.granted).toBeGreaterThan(isLong ? 200 : 50);
   expect(Math.min(counts.ended.expired, counts.consumed, counts.steppedUp)).toBeGreaterThan(0);
   expect(Math.min(counts.fallbacks.asked, counts.fallbacks.granted)).toBeGreaterThan(0);
+  expect(Math.min(counts.standIns.votes, counts.standIns.granted)).toBeGreaterThan(0);
+  if (isLong) expect(counts.reminded).toBeGreaterThan(0);
   const { used, usedUp, revoked } = counts.standing;
   expect(Math.min(used - 5, usedUp, revoked)).toBeGreaterThan(0);
   const { submitted, executed, over } = counts.plans;

@@ -10,6 +10,7 @@ import { fallbacks } from './fallbacks.ts';
 import { nemesis } from './faults.ts';
 import { owners, people } from './people.ts';
 import { plans } from './plans.ts';
+import { standIns } from './stand-ins.ts';
 import { standingApprovals } from './standing.ts';
 import { createToldLog } from './told.ts';
 import {
@@ -62,6 +63,7 @@ export async function run(options: RunOptions): Promise<History> {
     standingApprovals(world),
     plans(world),
     fallbacks(world),
+    standIns(world),
   ];
   const fromMs = performance.now();
   await nemesis(world);

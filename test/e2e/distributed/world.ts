@@ -9,6 +9,7 @@ import { StoreError } from '../../../src/service/store/contract/store-error.ts';
 import { post } from './call.ts';
 import type { Replicas } from './replicas.ts';
 import type { ServerPair } from './server-pair.ts';
+import type { StandInPeople } from './stand-ins.ts';
 import type { Told, ToldLog } from './told.ts';
 
 /** A person's vote on a request that waits, and the reply. */
@@ -104,17 +105,21 @@ export const peopleTimeoutMs = 10_000;
 /** How long people have to answer `pay.soon`. */
 export const soonMs = 1_000;
 
+/** When `pay.pair` asks its fallback; people are reminded after three quarters of that. */
+const pairSeconds = 20;
+
 /** How long an approved step of a plan may be executed. */
 export const stepSeconds = 5;
 
 export function policyText(edition: number): string {
   return `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }
-  action pay.ask, pay.soon, pay.own, pay.then { amount: money(currency) 0.01.., currency: "USD" }
+  action pay.ask, pay.soon, pay.own, pay.then, pay.pair { amount: money(currency) 0.01.., currency: "USD" }
   action pay.known { amount: money(currency) 0.01.., currency: "USD", vendor: string }
   action pay.step { amount: money(currency) 0.01.., currency: "USD", vendor: string }
   approvers finance "Finance"
   approvers nobody "Nobody"
+  approvers spare "Spare"
   meter spent = sum(payload.amount) in USD of pay.send per session over 24h
   policy budget on pay.send {
     allow all because "edition ${edition}"
@@ -135,6 +140,10 @@ export function policyText(edition: number): string {
   policy fallback on pay.then {
     allow all for 1h
     escalate big to nobody within ${soonMs / 1_000}s then to finance within 1h when payload.amount > 0 USD
+  }
+  policy pair on pay.pair {
+    allow all for 1h
+    escalate two to finance needs 2 within ${pairSeconds}s then to spare within 1h when payload.amount > 0 USD
   }
   policy owners on pay.own {
     allow all for 1h
@@ -169,6 +178,8 @@ export interface RunOptions {
   readonly store: Store;
   /** Two people who may approve, as the headers of their calls. */
   readonly voters: readonly Headers[];
+  /** A stand-in of the first voter. */
+  readonly standInPeople: StandInPeople;
   /** Control owners, each of an agent of their own, for which they step up. */
   readonly owners: readonly Owner[];
   readonly seconds: number;
@@ -240,7 +251,7 @@ export function urls({ replicas }: World): readonly string[] {
 
 export interface Call {
   /** `pay.send` when absent. */
-  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own' | 'pay.known' | 'pay.step' | 'pay.then';
+  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own' | 'pay.known' | 'pay.step' | 'pay.then' | 'pay.pair';
   readonly amount: number;
   readonly session: string;
   readonly vendor?: string;
