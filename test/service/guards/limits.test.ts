@@ -31,6 +31,7 @@ const limitsOfSettings = {
   'limits.burst': [100, 1, 1_000_000_000],
   'limits.in_flight': [256, 1, 2_000],
   'limits.waits': [100, 1, 2_000],
+  'reminders.before_minutes': [60, 0, 44_640],
   'siem.batch_bytes': [1_048_576, 10_240, 67_108_864],
   'siem.batch_records': [500, 1, 10_000],
   'siem.skip': [null, 1, 9_007_199_254_740_991],
