@@ -3,7 +3,7 @@
 // `allowed` and under nothing else, and an approval serves one run.
 
 import { failedCall, type ReturnedCall, resultOf } from '../../src/language/value/reported-result.ts';
-import { type Holder, headersOfTry, type KeySource } from './credential.ts';
+import { type Holder, headersOfTry, type KeySource, type ProofKey } from './credential.ts';
 import {
   type AllowedDecision,
   type Decision,
@@ -62,7 +62,7 @@ export interface Connection {
    */
   readonly key: KeySource;
   /** The key pair to which the token is bound (DPoP): ECDSA with P-256. Each request is then sent with a proof. */
-  readonly proofKey?: CryptoKeyPair;
+  readonly proofKey?: ProofKey;
   /** The address of the service in its setting `public_url`, which proofs name; by default `url`. */
   readonly publicUrl?: string;
   /** The agent that an enforcement point asks for, by name or id; absent with the key of an agent. */
@@ -105,7 +105,7 @@ interface OwnConnection extends Connection {
   /** The agent's key, where `key` is a delegated one: outcomes are reported and requests looked up with it. */
   readonly agentKey?: KeySource;
   /** The agent's proof key, where `key` is a delegated one. */
-  readonly agentProofKey?: CryptoKeyPair | undefined;
+  readonly agentProofKey?: ProofKey | undefined;
 }
 
 export interface AskOptions {

@@ -5,10 +5,17 @@
 /** A key, a token, or a function that returns the present one, such as `tokenFile` makes. */
 export type KeySource = string | (() => string);
 
+/** A key pair of Web Crypto. Its type follows from the platform, because not all of them declare a name for it. */
+export interface ProofKey {
+  readonly publicKey: PlatformKey;
+  readonly privateKey: PlatformKey;
+}
+type PlatformKey = Parameters<typeof crypto.subtle.exportKey>[1];
+
 export interface Holder {
   readonly key: KeySource;
   /** The key pair to which the token is bound: ECDSA with P-256. Absent for a key, and for a token that is not bound. */
-  readonly proofKey?: CryptoKeyPair;
+  readonly proofKey?: ProofKey;
   /** The address of the service in its setting `public_url`, where that is not the address that is called. */
   readonly publicUrl?: string;
 }
@@ -63,7 +70,7 @@ const bytes = new TextEncoder();
 
 async function proofOf(
   token: string,
-  { proofKey, publicUrl }: Holder & { readonly proofKey: CryptoKeyPair },
+  { proofKey, publicUrl }: Holder & { readonly proofKey: ProofKey },
   { method, url }: Target,
 ): Promise<string> {
   const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', proofKey.publicKey);
