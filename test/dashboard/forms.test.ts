@@ -60,6 +60,9 @@ const notTyped: Readonly<Record<string, readonly string[]>> = {
   'pages/agents/agent-limits.tsx updateAgent': ['name', 'risk_tier', 'control_owner', 'tags'],
   registerPoint: ['may_release'],
   updatePoint: ['may_release'],
+  // Actors and bound tokens are for programs, which use the API or the command line.
+  addAgentIdentity: ['actors'],
+  createToken: ['dpop_jkt'],
   updateAlertRule: ['active'],
   createAlertRule: ['active'],
   updatePerson: ['status'],

@@ -118,6 +118,7 @@ test('the reply says what each person may do with a request, and why not', async
     comment: false,
     step_up: false,
     report: false,
+    stands_in_for: [],
   };
   // A person who may reject may comment, too.
   const rejects = { ...nothing, reject: true, comment: true };
