@@ -381,6 +381,7 @@ const written: readonly string[] = [
   ...claims.map((form) => `claim ${form}`.trimEnd()),
   'template-text',
   'template-value',
+  'chat-limit',
   ...pairs(['standing'], ['per agent', 'per session', 'per user', 'per payload', 'any number', 'up to']),
 ];
 

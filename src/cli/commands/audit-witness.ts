@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { signingKeysOf } from '../../service/agents/signing-key.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
-import { lockForServing, type ServingLock } from '../../service/store/sqlite/file/serving-lock.ts';
+import type { ServingLock } from '../../service/store/sqlite/file/serving-lock.ts';
 import {
   isKeyName,
   noteSignerOf,
@@ -56,7 +56,7 @@ async function run({ name, log, directory, host, port }: Options): Promise<ExitC
   const logs = log.map(readLogKey);
   if (!/^\d{1,5}$/.test(port)) throw new UsageError('--port must be a number');
   const signer = noteSignerOf(name, 'cosignature', signingKeysOf(keyIn(directory), 'witness'));
-  const lock = lockIn(directory);
+  const lock = await lockIn(directory);
   const witness = createWitness({
     signer,
     logs,
@@ -140,7 +140,9 @@ function printContradiction({ why, kept, submitted }: Contradiction): void {
   );
 }
 
-function lockIn(directory: string): ServingLock {
+async function lockIn(directory: string): Promise<ServingLock> {
+  // The package that it needs is installed with the service only.
+  const { lockForServing } = await import('../../service/store/sqlite/file/serving-lock.ts');
   try {
     return lockForServing(join(directory, 'witness'));
   } catch (error) {
