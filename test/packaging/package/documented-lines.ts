@@ -18,7 +18,7 @@ export interface DocumentedLine {
 
 /** Lines that are not run here, each with the reason. */
 const leftOut: readonly (readonly [RegExp, string])[] = [
-  [/writ serve /, 'runs until it is stopped; the tests of the package and of the service start it'],
+  [/writ serve(?: |$)/, 'runs until it is stopped; the tests of the package and of the service start it'],
   [
     /postgres:\/\/writ@db\.example\.com/,
     'needs that database; test/service and test/cli run it on one of their own',
@@ -29,6 +29,11 @@ const leftOut: readonly (readonly [RegExp, string])[] = [
     'needs a store with many requests; test/cli/infer has one',
   ],
   [/^writ import cedar /, 'needs Cedar and its policies; test/cli/import/cedar has both'],
+  [
+    /^writ audit (?:prove|consistency|witness) /,
+    'needs a checkpoint that covers the request, or waits for one; test/cli/transparency-log has them',
+  ],
+  [/^writ agent identity /, 'needs issuers of tokens in the settings; test/cli/identities has them'],
   [/^writ propose /, 'needs a change of the active policies; test/cli/client proposes one'],
   [/^sudo -u /, 'needs another user of the machine; test/cli/hook-helper does it'],
   [/^writ hook install /, 'needs a helper of another user; test/cli/hook-install does it'],
