@@ -3,6 +3,7 @@
 // leads to the newest checkpoint, nothing is signed any more. Nothing here delays a decision.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { repeatLook } from '../repeated-look.ts';
 import type { Collection, ReadDocument } from '../store/contract/collection.ts';
 import type { Store } from '../store/contract/store.ts';
 import {
@@ -82,8 +83,6 @@ export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLo
   let published: { readonly atMs: number; readonly reading: Promise<ReadCheckpoint | null> } | null = null;
   let told: ReadonlySet<string> = new Set();
   let failure: { readonly message: string; readonly sinceMs: number } | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let work: Promise<unknown> = Promise.resolve();
 
   const faults = async (): Promise<readonly LogFault[]> => {
     const sinceMs = contradictionSinceMs;
@@ -107,14 +106,15 @@ export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLo
     if (failure?.message !== message && !closing.signal.aborted) onFailure(error);
     failure = { message, sinceMs: failure?.sinceMs ?? clock() };
   };
-  const schedule = (inMs: number): void => {
-    if (closing.signal.aborted) return;
-    timer = setTimeout(() => {
-      work = turn()
-        .then(() => (failure = null), fail)
-        .finally(() => schedule(timing.everyMs));
-    }, inMs).unref();
-  };
+  const turns = repeatLook({
+    look: async () => {
+      await turn();
+      failure = null;
+    },
+    everyMs: timing.everyMs,
+    firstAfterMs: timing.beginAfterMs,
+    onFailure: fail,
+  });
   return {
     key: logSigner(store.masterKey, origin).key,
     witnesses,
@@ -126,12 +126,12 @@ export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLo
     },
     faults,
     turn,
-    start: () => schedule(timing.beginAfterMs),
+    start: turns.start,
     async close() {
       closing.abort();
-      clearTimeout(timer);
+      const ended = turns.close();
       await follower.close();
-      await work;
+      await ended;
     },
   };
 }

@@ -5,6 +5,7 @@
 
 import type { createLocalJWKSet } from 'jose';
 import { type IssuerKeys, type KeyTiming, watchIssuerKeys } from '../../users/issuer-keys.ts';
+import { isTokenText } from '../../users/signed-token.ts';
 
 export interface ConnectorTokens {
   /** When the token ends, if it was sent for the activity; null for any other token. */
@@ -31,7 +32,6 @@ export const connectorIssuer = 'https://api.botframework.com';
 const channel = 'msteams';
 /** The clocks of the connector and of the service may differ, as its documentation says. */
 const toleranceSeconds = 300;
-const tokenLengthMax = 12_000;
 
 type Keys = ReturnType<typeof createLocalJWKSet>;
 
@@ -56,9 +56,9 @@ async function checkToken(
   authorization: string | undefined,
   { serviceUrl, channelId, nowMs }: ConnectorActivity,
 ): Promise<number | null> {
-  const [, token] = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization ?? '') ?? [];
+  const [, token] = /^Bearer (\S+)$/.exec(authorization ?? '') ?? [];
   const current = keys.current();
-  if (token === undefined || token.length > tokenLengthMax || current === null) return null;
+  if (token === undefined || !isTokenText(token) || current === null) return null;
   const { jwtVerify } = await import('jose');
   try {
     const { payload, protectedHeader } = await jwtVerify(token, current, {
