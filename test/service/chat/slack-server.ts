@@ -148,7 +148,7 @@ export interface Delivery {
   readonly body: string;
 }
 
-export interface Signing {
+export interface SigningOptions {
   readonly atMs?: number;
   readonly secret?: string;
 }
@@ -157,7 +157,7 @@ export interface Signing {
 function signed(
   body: string,
   contentType: string,
-  { atMs = Date.now(), secret = signingSecret }: Signing = {},
+  { atMs = Date.now(), secret = signingSecret }: SigningOptions = {},
 ): Delivery {
   const timestamp = String(Math.floor(atMs / 1_000));
   const signature = createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex');
@@ -174,7 +174,7 @@ function signed(
 
 const formType = 'application/x-www-form-urlencoded';
 
-export function formDelivery(payload: object, signing?: Signing): Delivery {
+export function formDelivery(payload: object, signing?: SigningOptions): Delivery {
   return signed(new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), formType, signing);
 }
 
@@ -272,7 +272,7 @@ export function saidInThread(user: SlackUser, message: SlackMessage, text: strin
   };
 }
 
-export function eventDelivery(event: object, signing?: Signing): Delivery {
+export function eventDelivery(event: object, signing?: SigningOptions): Delivery {
   return signed(JSON.stringify(event), 'application/json', signing);
 }
 

@@ -58,7 +58,7 @@ export function workloadToken(issuer: string, key: SigningKey, claims: Claims = 
   return makeToken(issuer, key, { claims: { sub: account, aud: audience, ...claims } });
 }
 
-export interface Asked {
+export interface AskOptions {
   readonly scheme?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly action?: string;
@@ -67,7 +67,7 @@ export interface Asked {
 export async function ask(
   { url }: Pick<Service, 'url'>,
   token: string,
-  { scheme = 'Bearer', headers = {}, action = 'demo.pay' }: Asked = {},
+  { scheme = 'Bearer', headers = {}, action = 'demo.pay' }: AskOptions = {},
 ) {
   const reply = await fetch(`${url}/v1/authorize`, {
     method: 'POST',

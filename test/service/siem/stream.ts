@@ -115,7 +115,7 @@ export const shape: Shape = {
   })),
 };
 
-export interface Streamed {
+export interface StartedStream {
   readonly store: Store;
   readonly time: { nowMs: number };
   /** Log lines of warnings. */
@@ -172,7 +172,7 @@ export function readEvent(paths: readonly string[]) {
   return (record: Parameters<typeof eventOf>[0]): SiemEvent => eventOf(record, pick);
 }
 
-export async function startStream({ deps, store: given, ...options }: StreamOptions): Promise<Streamed> {
+export async function startStream({ deps, store: given, ...options }: StreamOptions): Promise<StartedStream> {
   const store = given ?? (await openRecords());
   const settings = siemSettings(options);
   const time = { nowMs: startMs };

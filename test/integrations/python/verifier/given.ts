@@ -26,7 +26,7 @@ export interface Line {
   readonly entry: ChainEntry;
 }
 
-export interface Given {
+export interface VerifierInput {
   /** Lines of the export, each with its line end. */
   readonly lines: readonly string[];
   /** Files of policy sets by digest. */
@@ -38,7 +38,7 @@ export interface Given {
 }
 
 /** The genuine material, and the means of those who tamper with it. */
-export interface World extends Given {
+export interface World extends VerifierInput {
   readonly month: Month;
   readonly records: readonly Line[];
   readonly logKey: NoteKey;

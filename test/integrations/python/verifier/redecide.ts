@@ -14,7 +14,7 @@ export interface DecidedSet {
   readonly requests: readonly { readonly facts: Facts; readonly decision: Decision }[];
 }
 
-export interface Redecided {
+export interface RedecisionReport {
   readonly same: number;
   /** How often each reason kept a request from being decided. */
   readonly notCovered: Readonly<Record<string, number>>;
@@ -48,12 +48,14 @@ print(json.dumps({'same': same, 'notCovered': not_covered, 'different': differen
 `;
 
 /** Sends one set after the other. */
-export async function redecide(sets: Iterable<DecidedSet> | AsyncIterable<DecidedSet>): Promise<Redecided> {
+export async function redecide(
+  sets: Iterable<DecidedSet> | AsyncIterable<DecidedSet>,
+): Promise<RedecisionReport> {
   const options = { env: { ...process.env, PYTHONPATH: sources }, maxBuffer: 2 ** 26 };
   const running = promisify(execFile)(python, ['-B', '-c', program], options);
   for await (const one of sets) running.child.stdin?.write(`${JSON.stringify(given(one))}\n`);
   running.child.stdin?.end();
-  return JSON.parse((await running).stdout) as Redecided;
+  return JSON.parse((await running).stdout) as RedecisionReport;
 }
 
 function given({ set, requests }: DecidedSet): object {

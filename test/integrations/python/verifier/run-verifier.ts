@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../../service/store/rows.ts';
 import { python, sources } from '../python.ts';
-import { type Given, logKeys, type World } from './given.ts';
+import { logKeys, type VerifierInput, type World } from './given.ts';
 
 export interface Result {
   readonly ok: boolean;
@@ -33,7 +33,7 @@ for line in sys.stdin:
 
 /** Writes the files; returns the arguments of the command. */
 export function argumentsFor(
-  { lines, sets, evidence, keys, options = [] }: Given,
+  { lines, sets, evidence, keys, options = [] }: VerifierInput,
   { month, logKey }: Pick<World, 'month' | 'logKey'>,
 ) {
   const folder = temporaryFolder();
@@ -53,7 +53,7 @@ export function argumentsFor(
   ];
 }
 
-export async function runVerifier(given: readonly Given[], world: World): Promise<readonly Result[]> {
+export async function runVerifier(given: readonly VerifierInput[], world: World): Promise<readonly Result[]> {
   const options = { env: { ...process.env, PYTHONPATH: sources }, maxBuffer: 2 ** 26 };
   const running = promisify(execFile)(python, ['-B', '-c', program], options);
   for (const one of given) running.child.stdin?.write(`${JSON.stringify(argumentsFor(one, world))}\n`);

@@ -9,7 +9,6 @@ import {
   checkpointOf,
   claimsOf,
   earlySize,
-  type Given,
   inclusionOf,
   type Line,
   lineOf,
@@ -17,6 +16,7 @@ import {
   relinked,
   statementOf,
   tokenOf,
+  type VerifierInput,
   type World,
 } from './given.ts';
 import { noteKey } from './log.ts';
@@ -25,7 +25,7 @@ export interface Tampering {
   readonly name: string;
   /** The code of the finding. */
   readonly finds: string;
-  readonly change: (world: World) => Partial<Given>;
+  readonly change: (world: World) => Partial<VerifierInput>;
 }
 
 type Columns = Readonly<Record<string, string | number | null>>;
@@ -48,7 +48,7 @@ const vote = { kind: 'event', what: 'approved' } as const;
 const decided = { kind: 'event', what: 'decided' } as const;
 
 /** The lines with one of them changed as text. */
-function withLine(world: World, columns: Columns, change: (line: string) => string): Partial<Given> {
+function withLine(world: World, columns: Columns, change: (line: string) => string): Partial<VerifierInput> {
   const at = placeOf(world, columns);
   const changed = change(world.lines[at]!);
   if (changed === world.lines[at]) throw new Error('nothing was changed');
@@ -60,7 +60,7 @@ function withEntry(
   world: World,
   columns: Columns,
   change: (entry: ChainEntry) => ChainEntry,
-): Partial<Given> {
+): Partial<VerifierInput> {
   const at = placeOf(world, columns);
   const line = world.records[at]!;
   return { lines: world.lines.with(at, lineOf({ ...line, entry: change(line.entry) })) };
@@ -85,7 +85,10 @@ const inRecord = (change: (record: Json) => void) => within('record_json', chang
 const inDetail = (change: (detail: Json) => void) => within('detail_json', change);
 
 /** Everything written anew by somebody with the database and the key; no evidence is at hand. */
-function rewritten(world: World, change: (entries: ChainEntry[]) => readonly ChainEntry[]): Partial<Given> {
+function rewritten(
+  world: World,
+  change: (entries: ChainEntry[]) => readonly ChainEntry[],
+): Partial<VerifierInput> {
   return { lines: relinked(change(world.records.map(({ entry }) => entry))), evidence: {} };
 }
 
@@ -93,12 +96,12 @@ function rewrittenAt(
   world: World,
   columns: Columns,
   change: (entry: ChainEntry) => ChainEntry,
-): Partial<Given> {
+): Partial<VerifierInput> {
   const at = placeOf(world, columns);
   return rewritten(world, (entries) => entries.with(at, change(entries[at]!)));
 }
 
-function evidence(files: Readonly<Record<string, string>>): Partial<Given> {
+function evidence(files: Readonly<Record<string, string>>): Partial<VerifierInput> {
   return { evidence: files };
 }
 
@@ -169,25 +172,25 @@ function laneLines(): readonly Line[] {
   return lines;
 }
 
-function lanes(change: (lines: readonly Line[]) => readonly Line[]): Partial<Given> {
+function lanes(change: (lines: readonly Line[]) => readonly Line[]): Partial<VerifierInput> {
   return { lines: change(laneLines()).map(lineOf), evidence: {} };
 }
 
-export const untouchedLanes = (): Partial<Given> => lanes((lines) => lines);
+export const untouchedLanes = (): Partial<VerifierInput> => lanes((lines) => lines);
 
-function editedSet(world: World, change: (text: string) => string): Partial<Given> {
+function editedSet(world: World, change: (text: string) => string): Partial<VerifierInput> {
   const [[digest, text]] = [...world.sets] as [[string, string]];
   const changed = change(text);
   if (changed === text) throw new Error('nothing was changed');
   return { sets: new Map([...world.sets, [digest, changed]]) };
 }
 
-function receiptCase({ month }: World, claims: Readonly<Record<string, unknown>>): Partial<Given> {
+function receiptCase({ month }: World, claims: Readonly<Record<string, unknown>>): Partial<VerifierInput> {
   const type = { typ: 'writ-receipt+jwt', purpose: 'receipts 1' } as const;
   return evidence({ 'receipt.jwt': tokenOf(month, { ...claimsOf(month.receipt), ...claims }, type) });
 }
 
-const cut = (world: World, from: number, to = world.lines.length): Partial<Given> => ({
+const cut = (world: World, from: number, to = world.lines.length): Partial<VerifierInput> => ({
   lines: world.lines.slice(from, to),
 });
 

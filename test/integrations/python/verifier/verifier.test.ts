@@ -16,7 +16,7 @@ import { shareService } from '../../../service/http/service.ts';
 import { startMs, temporaryFolder } from '../../../service/store/rows.ts';
 import { tries } from '../../../support/tries.ts';
 import { python, requirePython, sources } from '../python.ts';
-import { checkpointOf, earlySize, type Given, type World, worldOf } from './given.ts';
+import { checkpointOf, earlySize, type VerifierInput, type World, worldOf } from './given.ts';
 import { packPolicies, recordMonth } from './month.ts';
 import { argumentsFor, type Result, runVerifier } from './run-verifier.ts';
 import { tampering, untouchedLanes } from './tampering.ts';
@@ -164,7 +164,7 @@ test('finds each kind of tampering, and nothing in what is untouched', { timeout
     { ...world, options: ['--whole', '--tolerance', '5'] },
     { ...world, ...untouchedLanes() },
   ];
-  const tampered = tampering.map(({ change }): Given => ({ ...world, ...change(world) }));
+  const tampered = tampering.map(({ change }): VerifierInput => ({ ...world, ...change(world) }));
   const results = await runVerifier([...genuine, ...tampered], world);
   expect(results).toHaveLength(genuine.length + tampered.length);
   for (const result of results.slice(0, genuine.length))
