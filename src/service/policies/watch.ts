@@ -1,7 +1,9 @@
 // Calls a listener whenever something at or under a directory may have changed. The parent is watched too,
-// one level deep, because replacing the whole directory, or flipping a link to it, is an event of the parent
-// only. INVARIANT: an event is a hint, never the truth: the listener reads the directory and compares.
+// because replacing the whole directory, or flipping a link to it, is an event of the parent only. What else
+// happens in the parent, where the records may be, costs nearly nothing. INVARIANT: an event is a hint, never the
+// truth: the listener reads the directory and compares.
 
+import { watch as watchEntries } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch as watchFiles } from 'chokidar';
 
@@ -21,19 +23,28 @@ export function watch(directory: string, listener: WatchListener): Watch {
   const path = resolve(directory);
   const options = { ignoreInitial: true, atomic: false, persistent: true } as const;
   const inside = watchFiles(path, { ...options, ignored: isIgnored });
-  const parentWatch = watchFiles(dirname(path), {
-    ...options,
-    depth: 0,
-    followSymlinks: false,
-    ignored: (candidate) => resolve(candidate) !== dirname(path) && resolve(candidate) !== path,
-  });
-  const ready = [inside, parentWatch].map((watcher) => subscribe(watcher, listener));
+  const closeParent = watchParent(path, listener);
   return {
-    ready: Promise.all(ready).then(() => undefined),
-    close: async () => {
-      await Promise.all([inside.close(), parentWatch.close()]);
+    ready: subscribe(inside, listener),
+    async close() {
+      closeParent();
+      await inside.close();
     },
   };
+}
+
+function watchParent(path: string, listener: WatchListener): () => void {
+  try {
+    const parent = watchEntries(dirname(path), (_event, name) => {
+      // Some systems do not tell what has changed.
+      if (name === null || name === basename(path)) listener.onEvent();
+    });
+    parent.on('error', (error) => listener.onError(error));
+    return () => parent.close();
+  } catch (error) {
+    listener.onError(error);
+    return () => undefined;
+  }
 }
 
 /** A place that cannot be watched never becomes ready, so waiting ends after this many milliseconds. */
