@@ -88,9 +88,9 @@ async function startService(kind: ServiceKind): Promise<Started> {
   // `serve` also keeps the index for searches.
   if (kind !== 'unindexed') await opened.serve();
   const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
-  const shipped = join(import.meta.dirname, '../../policies/payments');
-  const changing = kind === 'reloading' ? changingPolicies(shipped, join(directory, 'policies')) : null;
-  const host = await openPolicies({ directory: changing?.directory ?? shipped });
+  const policyDirectory = copyPolicies(join(directory, 'set/policies'));
+  if (kind === 'reloading') changeLimits(policyDirectory);
+  const host = await openPolicies({ directory: policyDirectory });
   const policies = kind === 'untraced' ? withoutTraces(host) : host;
   const added = await addAgent(store, { name: 'bench', riskTier: 'low', controlOwner: 'bench', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');
@@ -112,7 +112,7 @@ async function startService(kind: ServiceKind): Promise<Started> {
     ...(kind === 'reloading' ? startMetering(store, policies) : {}),
     log: { level: 'error', stream: process.stderr },
   });
-  if (changing !== null) startReloads(host, changing.write);
+  if (kind === 'reloading') startReloads(host, policyDirectory);
   const signingSecret = signing.kind === 'changed' ? signing.signingSecret : null;
   return { app, apiKey, signingSecret, ...(kind === 'reloading' ? uncounted : authorize) };
 }
@@ -150,28 +150,41 @@ let reloads = 0;
 let untilSettled = async (): Promise<void> => undefined;
 
 /**
- * A copy of the policies in which `write` changes a limit of a rule, and now and then the meters. The meters count
- * only payments below 100 USD.
+ * Copies the shipped policies with budgets that no load uses up: over a budget, each request would be pending, and
+ * these are counted.
  */
-function changingPolicies(shipped: string, directory: string) {
-  cpSync(shipped, directory, { recursive: true });
-  const file = join(directory, 'payments.policy');
-  const text = readFileSync(file, 'utf8');
-  const write = (round: number): void => {
-    const small = 1 + (Math.floor(round / metersEveryReloads) % 99);
-    const changed = text
-      .replace('<= 10_000 USD', `<= ${10_000 + round} USD`)
-      .replace('small_limit = 1_000 USD', `small_limit = ${small} USD`);
-    writeFileSync(file, changed);
-  };
-  write(0);
-  return { directory, write };
+function copyPolicies(directory: string): string {
+  cpSync(join(import.meta.dirname, '../../policies/payments'), directory, { recursive: true });
+  const ample = '900_000 USD';
+  changePolicies(directory, (text) =>
+    text
+      .replaceAll(/vendor_24h > (?:small_limit|1_000 USD)/g, `vendor_24h > ${ample}`)
+      .replaceAll(/agent_24h > (?:agent_limit|2_500 USD)/g, `agent_24h > ${ample}`),
+  );
+  return directory;
 }
 
-function startReloads(host: Pick<Policies, 'reload'>, write: (round: number) => void): void {
+function changePolicies(directory: string, change: (text: string) => string): void {
+  const file = join(directory, 'payments.policy');
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
+
+/**
+ * Changes a limit of a rule, and now and then the meters, with each reload. The meters count only payments below 100 USD.
+ */
+function changeLimits(directory: string): void {
+  const small = 1 + (Math.floor(reloads / metersEveryReloads) % 99);
+  changePolicies(directory, (text) =>
+    text
+      .replace(/payload\.amount <= 10_?\d+ USD/, `payload.amount <= ${10_000 + reloads} USD`)
+      .replace(/small_limit = [\d_]+ USD/, `small_limit = ${small} USD`),
+  );
+}
+
+function startReloads(host: Pick<Policies, 'reload'>, directory: string): void {
   setInterval(async () => {
     reloads += 1;
-    write(reloads);
+    changeLimits(directory);
     await host.reload();
   }, reloadEveryMs).unref();
 }
