@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   type BatchMessage,
+  createBatchMemory,
   createBatchPacker,
-  readBatch,
+  createBatchReader,
 } from '../../../src/service/store/sqlite/batch-message.ts';
 import type { Write } from '../../../src/service/store/sqlite/writes.ts';
 
@@ -54,7 +55,8 @@ function sent(message: BatchMessage): BatchMessage {
 }
 
 test('law: a decoded message equals the encoded one, whatever was sent before', () => {
-  const pack = createBatchPacker();
+  const memory = createBatchMemory();
+  const [pack, readBatch] = [createBatchPacker(memory), createBatchReader(memory)];
   fc.assert(
     fc.property(batch, (each) => {
       // In this test the entries of a meter may have any form.
@@ -66,7 +68,8 @@ test('law: a decoded message equals the encoded one, whatever was sent before', 
 });
 
 test.each(['x', '\u2028', '😀'])('more than finds room: of %j', (unit) => {
-  const pack = createBatchPacker();
+  const memory = createBatchMemory();
+  const [pack, readBatch] = [createBatchPacker(memory), createBatchReader(memory)];
   const [first] = fc.sample(append, { numRuns: 1, seed: 1 });
   const of = (units: number): readonly Write[] =>
     [0, 1, 2].map(() => ({

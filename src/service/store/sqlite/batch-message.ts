@@ -1,23 +1,29 @@
-// Packs a batch of writes into a message for the writer's thread, and unpacks it there. Requests, which are
-// nearly all writes, become one text in memory that both threads share and one list of numbers; all other
-// writes are sent unchanged. INVARIANT: the unpacked writes equal the packed ones, if they are read before
-// the next batch is packed.
+// Packs a batch of writes into memory that both threads share, and unpacks it in the writer's thread. Requests, which
+// are nearly all writes, become one text and one list of numbers in that memory; all other writes are sent unchanged.
+// INVARIANT: the unpacked writes equal the packed ones, if they are read before the next batch is packed into the
+// same memory.
 
 import type { DocumentVersion, GrantPrecondition } from '../contract/grant-precondition.ts';
+import type { MeterEntryRow } from '../contract/metering.ts';
 import type { RequestRow, RequestStatus } from '../contract/records.ts';
 import type { Write, WriteOf } from './writes.ts';
+
+/** Sent to the writer once: what is sent with each batch is short. */
+export interface BatchMemory {
+  /** The texts of all packed requests in a row, in UTF-8. */
+  readonly texts: SharedArrayBuffer;
+  /**
+   * 64-bit floats; for each packed request in turn: its place in the batch, its numbers, and the lengths of its
+   * texts, -1 for null.
+   */
+  readonly numbers: SharedArrayBuffer;
+}
 
 export interface BatchMessage {
   /** How many writes the batch has. */
   readonly count: number;
-  /** The texts of all packed requests in a row, in UTF-8. */
-  readonly texts: SharedArrayBuffer;
   readonly textBytes: number;
-  /**
-   * For each packed request in turn: its place in the batch, its numbers, and the lengths of its texts, -1
-   * for null.
-   */
-  readonly numbers: Float64Array;
+  readonly numberCount: number;
   readonly others: readonly (readonly [place: number, write: Write])[];
 }
 
@@ -26,16 +32,25 @@ const unitsMax = 512 * 1024;
 /** The most bytes that UTF-8 takes for a unit. */
 const bytesPerUnitMax = 3;
 /**
- * The place, the limit, four numbers of what the decision rests on, ten lengths of texts and four more
- * numbers.
+ * The place, the limit, four numbers of what the decision rests on, ten lengths of texts, four more numbers and the
+ * number of entries of meters.
  */
-const numbersPerRequest = 20;
+const numbersPerRequest = 21;
+/** Three lengths of texts, and whether the entry is certain. */
+const numbersPerEntry = 4;
+const numbersMax = 64 * 1024;
 
-export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage {
-  const texts = new SharedArrayBuffer(unitsMax * bytesPerUnitMax);
-  const buffer = Buffer.from(texts);
+export function createBatchMemory(): BatchMemory {
+  return {
+    texts: new SharedArrayBuffer(unitsMax * bytesPerUnitMax),
+    numbers: new SharedArrayBuffer(numbersMax * Float64Array.BYTES_PER_ELEMENT),
+  };
+}
+
+export function createBatchPacker(memory: BatchMemory): (writes: readonly Write[]) => BatchMessage {
+  const buffer = Buffer.from(memory.texts);
+  const numbers = new Float64Array(memory.numbers);
   return (writes) => {
-    const numbers = new Float64Array(writes.length * numbersPerRequest);
     const others: (readonly [number, Write])[] = [];
     let text = '';
     let used = 0;
@@ -46,12 +61,17 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
       numbers[used++] = value === null ? -1 : value.length;
       if (value !== null) text += value;
     };
-    for (const [index, write] of writes.entries()) {
-      if (!isPlain(write) || text.length + unitsOf(write) > unitsMax) {
+    for (let index = 0; index < writes.length; index += 1) {
+      const write = writes[index]!;
+      const hasRoom =
+        isPlain(write) &&
+        text.length + unitsOf(write) <= unitsMax &&
+        used + numbersPerRequest + numbersPerEntry * write.entries.length <= numbersMax;
+      if (!hasRoom) {
         others.push([index, write]);
         continue;
       }
-      const { row, openMax, precondition } = write;
+      const { row, openMax, precondition, entries } = write;
       const [document] = precondition?.documents ?? [];
       putNumber(index);
       putNumber(openMax);
@@ -73,19 +93,29 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
       putNumber(row.decidedAtMs);
       putNumber(row.expiresAtMs);
       putNumber(row.idempotency?.keptUntilMs ?? null);
+      putNumber(entries.length);
+      for (const { definition, key, isCertain, value } of entries) {
+        putText(definition);
+        putText(key);
+        putText(value);
+        putNumber(Number(isCertain));
+      }
     }
     const textBytes = buffer.write(text, 'utf8');
-    return { count: writes.length, texts, textBytes, numbers: numbers.subarray(0, used), others };
+    return { count: writes.length, textBytes, numberCount: used, others };
   };
 }
 
-function unitsOf({ row, precondition }: WriteOf<'append-request'>): number {
+function unitsOf({ row, precondition, entries }: WriteOf<'append-request'>): number {
   const { id, agentId, actionKey, outcome, status, idempotency, recordJson } = row;
   const [document = noDocument] = precondition?.documents ?? [];
   const ofDocument = document.kind.length + document.id.length;
   const always = id.length + agentId.length + actionKey.length + outcome.length + status.length;
   const ofKey = idempotency === null ? 0 : idempotency.key.length + idempotency.bodyDigest.length;
-  return ofDocument + always + ofKey + recordJson.length;
+  let ofEntries = 0;
+  for (const { definition, key, value } of entries)
+    ofEntries += definition.length + key.length + (value?.length ?? 0);
+  return ofDocument + always + ofKey + ofEntries + recordJson.length;
 }
 
 const noDocument: DocumentVersion = { kind: '', id: '', version: 0 };
@@ -95,9 +125,9 @@ const noDocument: DocumentVersion = { kind: '', id: '', version: 0 };
  * lone surrogate.
  */
 function isPlain(write: Write): write is WriteOf<'append-request'> {
-  if (write.kind !== 'append-request' || write.entries.length > 0) return false;
+  if (write.kind !== 'append-request') return false;
   const { actionKey, agentId, recordJson, idempotency } = write.row;
-  const { precondition } = write;
+  const { precondition, entries } = write;
   // The enforcement point of a call is one document; few decisions rest on more.
   if (precondition !== null && (precondition.agentId !== agentId || precondition.documents.length > 1))
     return false;
@@ -107,12 +137,27 @@ function isPlain(write: Write): write is WriteOf<'append-request'> {
     actionKey.isWellFormed() &&
     document.kind.isWellFormed() &&
     document.id.isWellFormed() &&
-    (idempotency === null || idempotency.key.isWellFormed())
+    (idempotency === null || idempotency.key.isWellFormed()) &&
+    entries.every(isWellFormedEntry)
   );
 }
 
-export function readBatch({ count, texts, textBytes, numbers, others }: BatchMessage): readonly Write[] {
-  const text = Buffer.from(texts, 0, textBytes).toString('utf8');
+function isWellFormedEntry({ definition, key, value }: MeterEntryRow): boolean {
+  return definition.isWellFormed() && key.isWellFormed() && (value === null || value.isWellFormed());
+}
+
+export function createBatchReader(memory: BatchMemory): (message: BatchMessage) => readonly Write[] {
+  const buffer = Buffer.from(memory.texts);
+  const numbers = new Float64Array(memory.numbers);
+  return (message) => readBatch(message, buffer, numbers);
+}
+
+function readBatch(
+  { count, textBytes, numberCount, others }: BatchMessage,
+  buffer: Buffer,
+  numbers: Float64Array,
+): readonly Write[] {
+  const text = buffer.toString('utf8', 0, textBytes);
   const writes = new Array<Write>(count);
   for (const [index, write] of others) writes[index] = write;
   let from = 0;
@@ -129,7 +174,7 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
     return text.slice(from - length, from);
   };
   const textOf = () => textOrNull() ?? '';
-  while (used < numbers.length) {
+  while (used < numberCount) {
     const place = number();
     const openMax = number();
     const agentVersion = numberOrNull();
@@ -152,6 +197,10 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
     const decidedAtMs = numberOrNull();
     const expiresAtMs = number();
     const keptUntilMs = numberOrNull();
+    const entries = Array.from({ length: number() }, (): MeterEntryRow => {
+      const [definition, meterKey, value] = [textOf(), textOf(), textOrNull()];
+      return { definition, key: meterKey, value, isCertain: number() === 1 };
+    });
     const row: RequestRow = {
       id,
       agentId,
@@ -173,7 +222,7 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
       agentVersion === null || switchGeneration === null
         ? null
         : { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents };
-    writes[place] = { kind: 'append-request', row, openMax, precondition, entries: [] };
+    writes[place] = { kind: 'append-request', row, openMax, precondition, entries };
   }
   return writes;
 }

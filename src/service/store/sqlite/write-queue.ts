@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { createBatchPacker } from './batch-message.ts';
+import { type BatchMemory, createBatchMemory, createBatchPacker } from './batch-message.ts';
 import { type StoreFailure, toStoreError } from './file/errors.ts';
 import type { FromWriter, ToWriter, WriteOutcome, WriterData } from './writer.ts';
 import { acquireWriter, releaseWriter } from './writer-thread.ts';
@@ -50,9 +50,10 @@ const worthCommit = 8;
 /** Waits until a writer has opened the database. Rejects with a StoreError when it cannot be opened. */
 export async function openWriteQueue(data: WriterData, writesPendingMax: number): Promise<WriteQueue> {
   const worker = acquireWriter();
-  worker.postMessage({ kind: 'open', data } satisfies ToWriter);
+  const memories = Array.from({ length: batchesMax }, createBatchMemory);
+  worker.postMessage({ kind: 'open', data, memories } satisfies ToWriter);
   await untilReady(worker);
-  return createWriteQueue(worker, writesPendingMax);
+  return createWriteQueue(worker, memories, writesPendingMax);
 }
 
 function untilReady(worker: Worker): Promise<void> {
@@ -85,10 +86,14 @@ function untilReady(worker: Worker): Promise<void> {
 const failureShownMs = 5_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the writes that wait and the batches under way.
-function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
-  // The packers take turns, because each has one piece of shared memory: the writer reads a batch before it
-  // answers, and answers in order.
-  const packers = Array.from({ length: batchesMax }, createBatchPacker);
+function createWriteQueue(
+  worker: Worker,
+  memories: readonly BatchMemory[],
+  writesPendingMax: number,
+): WriteQueue {
+  // The memories take turns: the writer reads a batch before it answers, and answers in order.
+  const packers = memories.map(createBatchPacker);
+  let sent = 0;
   let waiting: QueuedWrite[] = [];
   let nonces: NonceUse[] = [];
   /** The batches that the writer has not answered, in the order in which they were sent. */
@@ -132,9 +137,9 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     const batch = waiting.slice(0, batchWritesMax);
     waiting = waiting.slice(batchWritesMax);
     underWay.push(batch);
-    const pack = packers.shift()!;
-    packers.push(pack);
-    post({ kind: 'batch', writes: pack(batch.map((entry) => entry.write)), nonces });
+    const memory = sent++ % packers.length;
+    const writes = packers[memory]!(batch.map((entry) => entry.write));
+    post({ kind: 'batch', writes, memory, nonces });
     nonces = [];
     if (waiting.length > 0) scheduleSend();
   }

@@ -9,7 +9,7 @@ import { knownMasterKey, masterKeyCheck, masterKeyMismatch } from '../contract/m
 import type { NonceUse } from '../contract/records.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { createLinkHasher } from '../shared/link-hasher.ts';
-import { type BatchMessage, readBatch } from './batch-message.ts';
+import { type BatchMemory, type BatchMessage, createBatchReader } from './batch-message.ts';
 import { prepareChain } from './chain/chain.ts';
 import { type StoreFailure, toFailure } from './file/errors.ts';
 import { migrate, prepareSchemaCheck } from './migrate.ts';
@@ -41,8 +41,14 @@ interface Batch {
 export type WriteOutcome = WriteResults[WriteKind] | StoreFailure;
 
 export type ToWriter =
-  | { readonly kind: 'open'; readonly data: WriterData }
-  | { readonly kind: 'batch'; readonly writes: BatchMessage; readonly nonces: readonly NonceUse[] }
+  | { readonly kind: 'open'; readonly data: WriterData; readonly memories: readonly BatchMemory[] }
+  | {
+      readonly kind: 'batch';
+      readonly writes: BatchMessage;
+      /** Which of the memories has the batch. */
+      readonly memory: number;
+      readonly nonces: readonly NonceUse[];
+    }
   | { readonly kind: 'close' };
 
 export type FromWriter =
@@ -66,6 +72,7 @@ const logPagesMax = 16_000;
 
 interface OpenDatabase {
   readonly database: Database.Database;
+  readonly readers: readonly ReturnType<typeof createBatchReader>[];
   readonly applyBatch: (batch: Batch) => FromWriter;
 }
 
@@ -74,10 +81,12 @@ let opened: OpenDatabase | null = null;
 parentPort?.on('message', (message: ToWriter) => {
   switch (message.kind) {
     case 'open':
-      return reply(open(message.data));
-    case 'batch':
+      return reply(open(message.data, message.memories));
+    case 'batch': {
       if (opened === null) throw new Error('the database is not open');
-      return reply(opened.applyBatch({ writes: readBatch(message.writes), nonces: message.nonces }));
+      const writes = opened.readers[message.memory]!(message.writes);
+      return reply(opened.applyBatch({ writes, nonces: message.nonces }));
+    }
     case 'close':
       opened?.database.close();
       opened = null;
@@ -89,11 +98,12 @@ function reply(message: FromWriter): void {
   parentPort?.postMessage(message);
 }
 
-function open(data: WriterData): FromWriter {
+function open(data: WriterData, memories: readonly BatchMemory[]): FromWriter {
   let database: Database.Database | null = null;
   try {
     database = openForWriting(data);
-    opened = { database, applyBatch: prepareBatches(database, data) };
+    const readers = memories.map(createBatchReader);
+    opened = { database, readers, applyBatch: prepareBatches(database, data) };
     return { kind: 'ready' };
   } catch (error) {
     database?.close();
