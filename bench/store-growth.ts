@@ -200,6 +200,7 @@ function measureChain(): void {
         actor: 'system',
         precondition: preparePreconditionCheck(database),
         sealKey: sealKeyOf(randomBytes(32)),
+        seal: { noteEntry: () => undefined },
       }),
     );
     return database.transaction((rows: readonly RequestRow[]) => {

@@ -62,6 +62,7 @@ function prepareBatch(
     actor: 'bench',
     precondition: preparePreconditionCheck(database),
     sealKey: sealKeyOf(masterKey),
+    seal: seal ?? { noteEntry: () => undefined },
   });
   return database.transaction((batch: readonly Waiting[]) => {
     const mayDiffer = chain.refresh();

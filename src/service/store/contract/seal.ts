@@ -8,7 +8,7 @@ import { canonicalJson } from './canonical-json.ts';
 import type { Link } from './chain.ts';
 
 /** A value of a column; whole numbers are read exactly as stored. */
-export type StoredValue = string | bigint | null;
+export type StoredValue = string | number | bigint | null;
 
 /** How many rows a table has, and the sum of their tags in hexadecimal. */
 export interface TableSum {

@@ -1,6 +1,6 @@
 // Snapshots of meters in rows. INVARIANT: a snapshot holds exactly the entries that were granted within its
-// stretch. It is made in one transaction with nothing beside it, and whatever changes one of its entries
-// later deletes it, by triggers of the writer's own connection. `tags_sum` is the sum of the seals of its
+// stretch. It is made in one transaction with nothing beside it, and whatever adds, changes or removes one of its
+// entries later deletes it, by triggers of the writer's own connection or, for an added entry, by its writer. `tags_sum` is the sum of the seals of its
 // entries, so the entries that no snapshot holds are verified without reading those that one holds.
 
 import type { Database } from 'better-sqlite3';
@@ -14,18 +14,23 @@ import {
 import { createSum, rowTag, type SealKey } from '../contract/seal.ts';
 import { entryColumns, prepareSnapshotSpans } from './seal/meter-check.ts';
 
-/** Deletes a snapshot as soon as an entry within its stretch is added, changed or removed. */
-export function watchMeterEntries(database: Database): void {
-  const forget = (row: 'NEW' | 'OLD') =>
-    `DELETE FROM meter_snapshots WHERE definition = ${row}.definition
-       AND until_ms > ${row}.granted_ms AND from_ms <= ${row}.granted_ms;`;
+/**
+ * Deletes a snapshot as soon as an entry within its stretch is changed or removed. Returns a function that does so for
+ * an entry that is added.
+ */
+export function watchMeterEntries(database: Database): (definition: string, grantedAtMs: number) => void {
+  const forget = (definition: string, grantedAtMs: string) =>
+    `DELETE FROM meter_snapshots WHERE definition = ${definition}
+       AND until_ms > ${grantedAtMs} AND from_ms <= ${grantedAtMs}`;
+  const forgetAt = (row: 'NEW' | 'OLD') => `${forget(`${row}.definition`, `${row}.granted_ms`)};`;
   const trigger = (event: string, body: string) =>
     database.exec(
       `CREATE TEMP TRIGGER meter_snapshots_${event} AFTER ${event} ON main.meter_entries BEGIN ${body} END`,
     );
-  trigger('INSERT', forget('NEW'));
-  trigger('UPDATE', forget('OLD') + forget('NEW'));
-  trigger('DELETE', forget('OLD'));
+  trigger('UPDATE', forgetAt('OLD') + forgetAt('NEW'));
+  trigger('DELETE', forgetAt('OLD'));
+  const forgetAdded = database.prepare<[string, number, number]>(forget('?', '?'));
+  return (definition, grantedAtMs) => void forgetAdded.run(definition, grantedAtMs, grantedAtMs);
 }
 
 interface NewSnapshot {

@@ -7,6 +7,7 @@ import type { MeterEntryRow, SettledEntryRow, StoredMeterEntry } from '../contra
 import type { RequestEvent } from '../contract/records.ts';
 import { grantedAtMs, isCounted } from '../queries/meters.ts';
 import { watchMeterEntries } from './meter-snapshots.ts';
+import type { Seal } from './seal/seal.ts';
 
 export interface EntryColumns {
   readonly definition: string;
@@ -20,8 +21,8 @@ export interface EntryColumns {
 export type MeterEntries = ReturnType<typeof prepareMeterEntries>;
 
 /** Statements for what a request enters, and for what becomes of its entries later. */
-export function prepareMeterEntries(database: Database) {
-  watchMeterEntries(database);
+export function prepareMeterEntries(database: Database, noteEntry: Seal['noteEntry']) {
+  const forgetSnapshots = watchMeterEntries(database);
   const insert = database.prepare<[string, string, string, number | null, number, string | null]>(
     'INSERT INTO meter_entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -40,7 +41,10 @@ export function prepareMeterEntries(database: Database) {
   return {
     put(requestId: string, grantedAtMs: number | null, entry: MeterEntryRow): void {
       const { definition, key, isCertain, value } = entry;
-      insert.run(definition, requestId, key, grantedAtMs, Number(isCertain), value);
+      const columns = [definition, requestId, key, grantedAtMs, Number(isCertain), value] as const;
+      if (insert.run(...columns).changes === 0) return;
+      noteEntry(columns);
+      if (grantedAtMs !== null) forgetSnapshots(definition, grantedAtMs);
     },
     settle(requestId: string, grantedAtMs: number | null, { isGone, ...entry }: SettledEntryRow): void {
       remove.run(requestId, entry.definition);

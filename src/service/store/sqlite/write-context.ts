@@ -7,6 +7,7 @@ import { prepareChanges, type StoredChange } from './audit-log.ts';
 import type { Chain } from './chain/chain.ts';
 import { type MeterEntries, prepareMeterEntries } from './meters.ts';
 import type { PreconditionCheck } from './precondition-check.ts';
+import type { Seal } from './seal/seal.ts';
 
 export interface WriteOptions {
   readonly chain: Chain;
@@ -14,6 +15,7 @@ export interface WriteOptions {
   readonly actor: string;
   readonly precondition: PreconditionCheck;
   readonly sealKey: SealKey;
+  readonly seal: Pick<Seal, 'noteEntry'>;
 }
 
 export interface WriteContext {
@@ -29,14 +31,14 @@ export interface WriteContext {
 
 export function prepareWriteContext(
   database: Database,
-  { chain, actor, precondition, sealKey }: WriteOptions,
+  { chain, actor, precondition, sealKey, seal }: WriteOptions,
 ): WriteContext {
   return {
     chain,
     precondition,
     sealKey,
     sealOf: (hash) => recordSeal(sealKey, hash),
-    meterEntries: prepareMeterEntries(database),
+    meterEntries: prepareMeterEntries(database, seal.noteEntry),
     recordChange: prepareChanges(database, chain, actor),
   };
 }

@@ -165,7 +165,7 @@ function prepareBatches(
   const seal = prepareSeal(database, sealKey);
   const precondition = preparePreconditionCheck(database);
   const checkSchema = prepareSchemaCheck(database);
-  const apply = prepareWrites(database, { chain, actor, precondition, sealKey });
+  const apply = prepareWrites(database, { chain, actor, precondition, sealKey, seal });
   // Inside the transaction of the batch this is a savepoint.
   const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);

@@ -1,5 +1,5 @@
-// The seal as the writer keeps it: triggers of the writer's own connection see every row that changes, and
-// the transaction that changes rows stores the new seal. INVARIANT: nothing is written on top of a seal that
+// The seal as the writer keeps it: triggers of the writer's own connection see every row that changes, except
+// for the entries that requests add to meters, and the transaction that changes rows stores the new seal. INVARIANT: nothing is written on top of a seal that
 // is not genuine, or of records that the seal does not know, so a write never legitimises what was changed
 // behind the service's back.
 
@@ -30,6 +30,8 @@ export interface Seal {
   begin(end: Link, mayDiffer: boolean): void;
   /** Stores the seal over everything written since `begin`. */
   finish(end: Link): void;
+  /** To be called for each row that is added to `meter_entries`, with its columns in the order of the schema. */
+  noteEntry(values: readonly StoredValue[]): void;
   /** To be called when everything written since `begin` was rolled back. */
   forget(): void;
   /** Returns the state to which `rewind` goes back, when everything written since was rolled back. */
@@ -52,6 +54,11 @@ interface ChangedRow {
 }
 
 const functionName = 'writ_seal';
+/**
+ * Nearly every request adds rows here. Under a trigger, SQLite would copy each page that such a row changes, so that it
+ * could undo the statement alone.
+ */
+const entriesTable = 'meter_entries';
 
 export function prepareSeal(database: Database, key: SealKey): Seal {
   const tables = new Map(sealedTables(database).map((table) => [table.name, table]));
@@ -100,6 +107,7 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
       else rows.moveEnd(end);
       last = end;
     },
+    noteEntry: (values) => note(entriesTable, 1, values),
     forget() {
       last = null;
     },
@@ -148,7 +156,7 @@ function watchRows(
         `CREATE TEMP TRIGGER ${quotedColumn(`seal_${name}_${event}`)} AFTER ${event} ON main.${quotedColumn(name)}
          BEGIN ${body} END`,
       );
-    trigger('INSERT', call(1));
+    if (name !== entriesTable) trigger('INSERT', call(1));
     trigger('UPDATE', call(-1) + call(1));
     trigger('DELETE', call(-1));
   }
