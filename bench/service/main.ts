@@ -22,8 +22,10 @@ const titles = {
   unindexed: 'the service, no index of requests kept for searches',
   signed: 'the service, every request signed',
   delegated: 'the service, every request by a delegated key',
+  thousand: 'the service, 1,000 policies',
   decides: 'a Fastify route that decides by 1,000 policies: no key, no record',
   opa: 'OPA server, 1,000 policies: no identity, no log',
+  'opa-logged': 'OPA server, 1,000 policies: no identity, decisions logged to a file without waiting',
 } as const satisfies Record<ServerKind, string>;
 
 const connectionCounts = [1, 32, 128] as const;
@@ -68,9 +70,11 @@ function table(rows: readonly ServerRow[]): string {
   return lines.join('\n');
 }
 
+const isOpa = (kind: ServerKind): boolean => kind === 'opa' || kind === 'opa-logged';
+
 /** Leaves the cells empty for OPA, which is a process of its own whose time is not measured. */
 function processorText(kind: ServerKind, microseconds: number, bare: ServerRow | undefined): string {
-  if (kind === 'opa') return ' | ';
+  if (isOpa(kind)) return ' | ';
   const ofBare = median((bare?.results ?? []).map(({ processorPerRequest }) => processorPerRequest));
   return `${Math.round(microseconds)} µs | ${(ofBare / microseconds).toFixed(2)}`;
 }
@@ -80,7 +84,7 @@ function processorText(kind: ServerKind, microseconds: number, bare: ServerRow |
  * spare.
  */
 function servingText(kind: ServerKind, results: readonly Measured[]): string {
-  if (kind === 'opa') return '';
+  if (isOpa(kind)) return '';
   return `${Math.round(median(results.map(({ servingPerRequest }) => servingPerRequest)))} µs`;
 }
 
@@ -162,7 +166,7 @@ const { values } = parseArgs({
 const asked = values.only?.split(',') ?? serverKinds;
 const kinds = serverKinds.filter((kind) => asked.includes(kind));
 if (kinds.length !== asked.length) throw new Error(`name some of ${serverKinds.join(', ')}`);
-if (kinds.includes('opa')) installPeers(console.error);
+if (kinds.some(isOpa)) installPeers(console.error);
 const rows = await measureServers(kinds, {
   connectionCounts,
   rounds: Number(values.rounds ?? 3),

@@ -3,7 +3,7 @@
 // memory after a collection, and ends when its standard input ends.
 
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../src/language/model/json.ts';
+import { riskTiers } from '../../src/language/model/request.ts';
 import { noTrace } from '../../src/language/model/trace.ts';
 import { memo } from '../../src/language/value/memo.ts';
 import { compile } from '../../src/pipeline.ts';
@@ -27,11 +28,22 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { policyFiles, toFacts } from '../policy-text.ts';
 import { opaProgram, regoText } from '../rego.ts';
-import { createWorkload } from '../workloads.ts';
+import { createWorkload, type Workload } from '../workloads.ts';
 
-const serviceKinds = ['full', 'untraced', 'not-durable', 'unindexed', 'signed', 'delegated'] as const;
-export const serverKinds = ['bare', ...serviceKinds, 'decides', 'opa'] as const;
-/** `reloading` is the full service whose policies change every five seconds. */
+const serviceKinds = [
+  'full',
+  'untraced',
+  'not-durable',
+  'unindexed',
+  'signed',
+  'delegated',
+  'thousand',
+] as const;
+export const serverKinds = ['bare', ...serviceKinds, 'decides', 'opa', 'opa-logged'] as const;
+/**
+ * `thousand` is the full service with the 1,000 policies of the OPA server; `reloading` that whose policies change every
+ * five seconds.
+ */
 type ServiceKind = (typeof serviceKinds)[number] | 'reloading';
 export type ServerKind = (typeof serverKinds)[number];
 export type StartedKind = ServerKind | ServiceKind;
@@ -88,11 +100,15 @@ async function startService(kind: ServiceKind): Promise<Started> {
   // `serve` also keeps the index for searches.
   if (kind !== 'unindexed') await opened.serve();
   const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
-  const policyDirectory = copyPolicies(join(directory, 'set/policies'));
+  const often = kind === 'thousand' ? decidedOften() : null;
+  const policyDirectory = join(directory, 'set/policies');
+  if (often === null) copyPolicies(policyDirectory);
+  else writePolicies(policyDirectory, often.workload);
   if (kind === 'reloading') changeLimits(policyDirectory);
   const host = await openPolicies({ directory: policyDirectory });
   const policies = kind === 'untraced' ? withoutTraces(host) : host;
-  const added = await addAgent(store, { name: 'bench', riskTier: 'low', controlOwner: 'bench', tags: [] });
+  const riskTier = often?.tier ?? 'low';
+  const added = await addAgent(store, { name: 'bench', riskTier, controlOwner: 'bench', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   const change = { agentId: added.agent.id, nowMs: Date.now() };
   const signing =
@@ -114,7 +130,8 @@ async function startService(kind: ServiceKind): Promise<Started> {
   });
   if (kind === 'reloading') startReloads(host, policyDirectory);
   const signingSecret = signing.kind === 'changed' ? signing.signingSecret : null;
-  return { app, apiKey, signingSecret, ...(kind === 'reloading' ? uncounted : authorize) };
+  const body = often?.body ?? (kind === 'reloading' ? uncounted : authorize).body;
+  return { app, apiKey, signingSecret, path: authorize.path, body };
 }
 
 /** The key of a sub-agent, whose delegation has a condition that the requests meet. */
@@ -153,7 +170,7 @@ let untilSettled = async (): Promise<void> => undefined;
  * Copies the shipped policies with budgets that no load uses up: over a budget, each request would be pending, and
  * these are counted.
  */
-function copyPolicies(directory: string): string {
+function copyPolicies(directory: string): void {
   cpSync(join(import.meta.dirname, '../../policies/payments'), directory, { recursive: true });
   const ample = '900_000 USD';
   changePolicies(directory, (text) =>
@@ -161,7 +178,11 @@ function copyPolicies(directory: string): string {
       .replaceAll(/vendor_24h > (?:small_limit|1_000 USD)/g, `vendor_24h > ${ample}`)
       .replaceAll(/agent_24h > (?:agent_limit|2_500 USD)/g, `agent_24h > ${ample}`),
   );
-  return directory;
+}
+
+function writePolicies(directory: string, workload: Workload): void {
+  mkdirSync(directory, { recursive: true });
+  for (const { path, text } of policyFiles(workload)) writeFileSync(join(directory, path), text);
 }
 
 function changePolicies(directory: string, change: (text: string) => string): void {
@@ -247,26 +268,30 @@ function withoutRecords(store: Store): Store {
 }
 
 /**
- * Returns a workload of 1,000 policies, and a request in it, for the servers without identity and record
- * (`decides` and `opa`).
+ * Returns a workload of 1,000 policies, and a request in it that is decided at once, as the service takes it, for the
+ * servers that are compared with OPA.
  */
 function decidedOften() {
   const workload = createWorkload('actions', 1_000);
-  const request = workload.requests.find(({ action }) => workload.actions.includes(action));
-  if (request === undefined) throw new Error('the workload asks for declared actions');
-  return { workload, request };
+  const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
+  const { engine } = compile({ files: policyFiles(workload), readListFile });
+  if (engine === null) throw new Error('the workload compiles');
+  const request = workload.requests.find(
+    (one) => workload.actions.includes(one.action) && engine.decide(toFacts(one)).outcome === 'ALLOW',
+  );
+  const tier = riskTiers.find((name) => name === request?.tier);
+  if (request === undefined || tier === undefined) throw new Error('the workload asks for declared actions');
+  const body = JSON.stringify({ action_key: request.action, payload: request.payload });
+  return { workload, engine, request, tier, body };
 }
 
 /** A route that parses, decides by 1,000 policies and replies: no identity, no limit, no record. */
 function startDecides(): Started {
-  const { workload, request } = decidedOften();
-  const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
-  const { engine } = compile({ files: policyFiles(workload), readListFile });
-  if (engine === null) throw new Error('the workload compiles');
+  const { engine, request, body } = decidedOften();
   const facts = toFacts(request);
   const app = Fastify();
   app.post<{ Body: { action_key: string; payload: JsonObject } }>(
-    '/v1/authorize',
+    authorize.path,
     { schema: { body: bareBody, response: { 200: viewSchema } } },
     async ({ body }) => {
       const { outcome, reason, matchedPolicy, risk } = engine.decide({
@@ -283,19 +308,23 @@ function startDecides(): Started {
       };
     },
   );
-  const body = JSON.stringify({ action_key: request.action, payload: request.payload });
-  return { app, apiKey: 'none', signingSecret: null, path: '/v1/authorize', body };
+  return { app, apiKey: 'none', signingSecret: null, path: authorize.path, body };
 }
 
-/** Starts OPA's own server on the same policies, and waits until it is ready. */
-async function startOpa(): Promise<ServerLine> {
+/**
+ * Starts OPA's own server on the same policies, and waits until it is ready. `isLogged`: it writes each decision to a
+ * file, which it does not wait for.
+ */
+async function startOpa(isLogged: boolean): Promise<ServerLine> {
   const { workload, request } = decidedOften();
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
   const file = join(directory, 'bench.rego');
   writeFileSync(file, regoText(workload));
   const port = await freePort();
   const args = ['run', '--server', '--addr', `127.0.0.1:${port}`, '--log-level', 'error', file];
-  const child = spawn(opaProgram(), args, { stdio: 'ignore' });
+  const log = isLogged ? openSync(join(directory, 'decisions.log'), 'w') : ('ignore' as const);
+  const logging = isLogged ? ['--set', 'decision_logs.console=true'] : [];
+  const child = spawn(opaProgram(), [...args, ...logging], { stdio: ['ignore', log, log] });
   process.once('exit', () => {
     child.kill();
     rmSync(directory, { recursive: true, force: true });
@@ -322,7 +351,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function start(kind: Exclude<StartedKind, 'opa'>): Promise<ServerLine> {
+async function start(kind: Exclude<StartedKind, 'opa' | 'opa-logged'>): Promise<ServerLine> {
   const started =
     kind === 'bare' ? startBare() : kind === 'decides' ? startDecides() : await startService(kind);
   const { app, ...line } = started;
@@ -334,7 +363,8 @@ if (import.meta.main) {
   const known: readonly StartedKind[] = [...serverKinds, 'reloading'];
   const kind = known.find((name) => name === process.argv[2]);
   if (kind === undefined) throw new Error(`name one of ${known.join(', ')}`);
-  const line = kind === 'opa' ? await startOpa() : await start(kind);
+  const isOpa = kind === 'opa' || kind === 'opa-logged';
+  const line = isOpa ? await startOpa(kind === 'opa-logged') : await start(kind);
   process.stdout.write(`${JSON.stringify(line)}\n`);
   process.on('message', async () => process.send?.(await memoryNow()));
   process.stdin.resume().once('end', () => process.exit(0));
