@@ -127,7 +127,7 @@ describe('in a file', () => {
       'person `forged`',
     ],
     ["INSERT INTO settings VALUES ('a', 'b')", 'setting `a`'],
-    ["INSERT INTO nonces VALUES (1, 1, 'n')", 'table `nonces`'],
+    ["INSERT INTO nonce_batches VALUES (1, 1, '[]')", 'table `nonce_batches`'],
     ["INSERT INTO meter_entries VALUES ('d', 'r', 'k', 1, 1, '5')", 'of `meter_entries`'],
     ["INSERT INTO request_heads VALUES ('other', 1, 1)", 'table `request_heads`'],
     ['UPDATE heads_mark SET swept_ms = 9000000000000', 'table `heads_mark`'],

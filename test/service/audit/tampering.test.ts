@@ -145,7 +145,7 @@ describe('the schema', () => {
     ['a table', 'CREATE TABLE t (a)'],
     ['an index', 'CREATE INDEX i ON agents (status)'],
     ['an index that is gone', 'DROP INDEX requests_due'],
-    ['a table that is gone', 'DROP TABLE nonces'],
+    ['a table that is gone', 'DROP TABLE nonce_batches'],
     ['a column', 'ALTER TABLE keys ADD COLUMN extra TEXT'],
     ['a unique index that is gone', 'DROP INDEX documents_by_name'],
     ['an earlier version', 'PRAGMA user_version = 70'],

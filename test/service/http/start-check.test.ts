@@ -103,7 +103,7 @@ test.each([
   ["DELETE FROM documents WHERE kind = 'switch'", 'switch `switch-3`'],
   ["UPDATE documents SET document_json = '{}' WHERE kind = 'session'", 'session `session-1`'],
   ['DELETE FROM meter_entries', 'table `meter_entries`'],
-  ["UPDATE nonces SET nonce = 'other'", 'table `nonces`'],
+  ["UPDATE nonce_batches SET uses_json = '[]'", 'table `nonce_batches`'],
   ['DELETE FROM requests WHERE sequence = (SELECT max(sequence) FROM requests)', 'record '],
 ])('the service does not start on what was changed by hand: %s', async (statement, name) => {
   const { data, path, policies } = await createData();

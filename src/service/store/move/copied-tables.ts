@@ -35,8 +35,11 @@ const tables: readonly (Partial<CopiedTable> & Pick<CopiedTable, 'name'>)[] = [
   { name: 'statistics_mark', left: ['id'], added: { slot } },
 ];
 
-/** Tables that a database does without: it has no such seal, and makes snapshots of meters again. */
-const leftTables: readonly string[] = ['request_heads', 'heads_mark', 'meter_snapshots'];
+/**
+ * Tables that a database does without: it has no such seal, and makes snapshots of meters again. `nonces` is a view of
+ * `nonce_batches`.
+ */
+const leftTables: readonly string[] = ['request_heads', 'heads_mark', 'meter_snapshots', 'nonce_batches'];
 
 /**
  * Returns the tables to copy. Throws StoreError when the file has a table that is not known here, so that no

@@ -23,10 +23,12 @@ export function openFileRows(path: string): FileRows {
   return withStoreErrors(path, () => {
     const database = new Database(path, { readonly: true, fileMustExist: true });
     checkSchemaVersion(database);
-    const stored = tablesBesideRecords(database);
-    const tables = copiedTables(stored.map(({ name }) => name));
+    const tables = copiedTables(tablesBesideRecords(database).map(({ name }) => name));
+    const columnsOf = database
+      .prepare<[string], string>('SELECT name FROM pragma_table_info(?) ORDER BY cid')
+      .pluck();
     const columns = ({ name, left }: CopiedTable) =>
-      (stored.find((table) => table.name === name)?.columns ?? []).filter((column) => !left.includes(column));
+      columnsOf.all(name).filter((column) => !left.includes(column));
     const read = (table: CopiedTable, where = '') => {
       const names = columns(table).map(quotedColumn);
       const text = `SELECT ${names.join(', ')} FROM ${table.name} WHERE ${ownRows(table)} ${where}`;

@@ -2,7 +2,7 @@
 // each query sees the latest commit of any process. All other reads are in `queries`.
 
 import type { Database } from 'better-sqlite3';
-import type { AgentRow, AgentWithKey, NonceUse, PlantRow } from '../contract/records.ts';
+import type { AgentRow, AgentWithKey, PlantRow } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../shared/rows.ts';
 import { prepareChainReads } from './chain/chain-reads.ts';
@@ -50,19 +50,5 @@ function prepareOtherReads(database: Database) {
   return {
     plant: (id: bigint): PlantRow | null => plantById.get(id) ?? null,
     setting: (name: string): string | null => settingByName.get(name)?.value ?? null,
-  };
-}
-
-/** Returns a function that stores uses of nonces, to be called inside a transaction. */
-export function prepareNonceWrites(database: Database): (uses: readonly NonceUse[]) => void {
-  // Bound by position, which takes less time than by name.
-  const insert = database.prepare<[number, number, string]>(
-    'INSERT INTO nonces (kept_until_ms, used_ms, nonce) VALUES (?, ?, ?)',
-  );
-  const forget = database.prepare<[number]>('DELETE FROM nonces WHERE kept_until_ms < ?');
-  return (uses) => {
-    for (const { keptUntilMs, usedAtMs, nonce } of uses) insert.run(keptUntilMs, usedAtMs, nonce);
-    const latest = uses.at(-1);
-    if (latest !== undefined) forget.run(latest.usedAtMs);
   };
 }

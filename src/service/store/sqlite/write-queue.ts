@@ -10,6 +10,7 @@ import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { type BatchMemory, createBatchMemory, createBatchPacker } from './batch-message.ts';
 import { type StoreFailure, toStoreError } from './file/errors.ts';
+import { nonceBatchOf } from './nonces.ts';
 import type { FromWriter, ToWriter, WriteOutcome, WriterData } from './writer.ts';
 import { acquireWriter, releaseWriter } from './writer-thread.ts';
 import type { Write, WriteKind, WriteResults } from './writes.ts';
@@ -44,6 +45,8 @@ const batchWritesMax = 1000;
  * take turns with the requests that they wait for.
  */
 const batchesMax = availableParallelism() > 1 ? 2 : 1;
+/** How long the use of a nonce waits for a write to go with, which nearly always follows at once. */
+const nonceWaitMs = 20;
 /** A batch leaves behind another one once it has this many writes: a commit costs as much as twenty rows. */
 const worthCommit = 8;
 
@@ -99,6 +102,7 @@ function createWriteQueue(
   /** The batches that the writer has not answered, in the order in which they were sent. */
   const underWay: (readonly QueuedWrite[])[] = [];
   let isSendScheduled = false;
+  let nonceTimer: NodeJS.Timeout | null = null;
   /** Why no further write is taken; null while the queue is open. */
   let ended: StoreError | null = null;
   let closing: Promise<void> | null = null;
@@ -139,9 +143,14 @@ function createWriteQueue(
     underWay.push(batch);
     const memory = sent++ % packers.length;
     const writes = packers[memory]!(batch.map((entry) => entry.write));
-    post({ kind: 'batch', writes, memory, nonces });
+    post({ kind: 'batch', writes, memory, nonces: nonceBatchOf(nonces) });
     nonces = [];
     if (waiting.length > 0) scheduleSend();
+  }
+
+  function sendNonces(): void {
+    nonceTimer = null;
+    if (nonces.length > 0) scheduleSend();
   }
 
   function scheduleSend(): void {
@@ -184,7 +193,7 @@ function createWriteQueue(
     noteNonce(use) {
       if (ended !== null) return;
       nonces.push(use);
-      scheduleSend();
+      nonceTimer ??= setTimeout(sendNonces, nonceWaitMs);
     },
     isWritable: () => ended === null && performance.now() - failedAtMs > failureShownMs,
     onEnd: (listener) => void listeners.push(listener),

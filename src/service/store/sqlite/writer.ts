@@ -6,15 +6,14 @@
 import { parentPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { knownMasterKey, masterKeyCheck, masterKeyMismatch } from '../contract/master-key.ts';
-import type { NonceUse } from '../contract/records.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { createLinkHasher } from '../shared/link-hasher.ts';
 import { type BatchMemory, type BatchMessage, createBatchReader } from './batch-message.ts';
 import { prepareChain } from './chain/chain.ts';
 import { type StoreFailure, toFailure } from './file/errors.ts';
 import { migrate, prepareSchemaCheck } from './migrate.ts';
+import { type NonceBatch, prepareNonceWrites } from './nonces.ts';
 import { preparePreconditionCheck } from './precondition-check.ts';
-import { prepareNonceWrites } from './reads.ts';
 import { prepareSeal } from './seal/seal.ts';
 import { requireStored } from './seal/seal-check.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './writes.ts';
@@ -34,7 +33,7 @@ export interface WriterData {
 
 interface Batch {
   readonly writes: readonly Write[];
-  readonly nonces: readonly NonceUse[];
+  readonly nonces: readonly NonceBatch[];
 }
 
 /** The result of a write, or the failure of this write alone. */
@@ -47,7 +46,7 @@ export type ToWriter =
       readonly writes: BatchMessage;
       /** Which of the memories has the batch. */
       readonly memory: number;
-      readonly nonces: readonly NonceUse[];
+      readonly nonces: NonceBatch | null;
     }
   | { readonly kind: 'close' };
 
@@ -85,7 +84,7 @@ parentPort?.on('message', (message: ToWriter) => {
     case 'batch': {
       if (opened === null) throw new Error('the database is not open');
       const writes = opened.readers[message.memory]!(message.writes);
-      return reply(opened.applyBatch({ writes, nonces: message.nonces }));
+      return reply(opened.applyBatch({ writes, nonces: message.nonces === null ? [] : [message.nonces] }));
     }
     case 'close':
       opened?.database.close();
@@ -197,7 +196,7 @@ function prepareBatches(
         if (mayDiffer) requireStored(database, sealKey);
       }
       if (mayDiffer) precondition.forget();
-      noteNonces(nonces);
+      for (const one of nonces) noteNonces(one);
       const outcomes = writes.map(applyOne);
       if (isAccepting) seal.renew(chain.end());
       else seal.finish(chain.end());
@@ -221,7 +220,7 @@ function prepareBatches(
     }
   };
   /** Uses of nonces whose batches have failed; they are stored with the next batch. */
-  let owed: readonly NonceUse[] = [];
+  let owed: readonly NonceBatch[] = [];
   return (sent) => {
     const batch = owed.length === 0 ? sent : { ...sent, nonces: [...owed, ...sent.nonces] };
     try {
