@@ -207,7 +207,7 @@ describe.each(stores)('on %s', (_, start) => {
     expect(late).toEqual([]);
     const { grants, refusable, wrong } = await walk(replicas[0]!.store);
     expect(wrong).toEqual([]);
-    expect(grants).toBeGreaterThan(60);
+    expect(grants).toBeGreaterThan(25);
     expect(refusable).toBeGreaterThan(10);
     expect(await verifyChain(replicas[0]!.store)).toMatchObject({ kind: 'whole' });
   });
