@@ -5,16 +5,23 @@
 import { Worker } from 'node:worker_threads';
 import type { ChainRecord } from '../store/contract/chain.ts';
 import type { Store } from '../store/contract/store.ts';
-import { storeGrowth } from './grow-tree.ts';
+import { recordsAtOnce, storeGrowth } from './grow-tree.ts';
 import { appendLeaves, type GrownTree, leafOf, readEdge, type TreeEdge } from './tiles.ts';
 import type { TreeAnswer } from './tree-thread.ts';
 
-export interface TreeFollower {
+export interface TreeStep {
+  /** How long records were hashed, in milliseconds. */
+  readonly workMs: number;
   /**
-   * Appends the next records. Resolves to how long they were hashed, in milliseconds; null when the tree has all
-   * records. Rejects when they cannot be read or stored.
+   * Whether many more records are probably to follow. The few that have come meanwhile can wait: each step is a write,
+   * behind which requests wait.
    */
-  step(): Promise<number | null>;
+  readonly isBehind: boolean;
+}
+
+export interface TreeFollower {
+  /** Appends the next records. Rejects when they cannot be read or stored. */
+  step(): Promise<TreeStep>;
   close(): Promise<void>;
 }
 
@@ -45,7 +52,7 @@ export function createTreeFollower(store: Pick<Store, 'tree' | 'records'>): Tree
       const { growth, workMs } =
         few.length < withoutThreadMax / 2 ? grown(from, few) : await ask(started(), from);
       edge = growth === null ? from : await storeGrowth(store.tree, from, growth);
-      return growth === null ? null : workMs;
+      return { workMs, isBehind: edge.sequence - from.sequence >= recordsAtOnce / 2 };
     },
     async close() {
       const ending = thread;

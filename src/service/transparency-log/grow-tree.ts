@@ -5,7 +5,7 @@ import type { TreeStore } from '../store/contract/tree.ts';
 import { appendLeaves, type GrownTree, leafOf, readEdge, type TreeEdge } from './tiles.ts';
 
 /** Eight tiles. */
-const recordsAtOnce = 2_048;
+export const recordsAtOnce = 2_048;
 
 /** Returns the tree with the next records; null when it has all of them. */
 export async function nextGrowth(

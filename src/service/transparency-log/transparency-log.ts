@@ -143,8 +143,8 @@ const failureText = 'records could not be added to the log';
 
 async function catchUp(follower: TreeFollower, closing: AbortSignal): Promise<void> {
   while (!closing.aborted) {
-    const workMs = await follower.step();
-    if (workMs === null) return;
+    const { workMs, isBehind } = await follower.step();
+    if (!isBehind) return;
     // Ended early by the end of the service.
     await sleep(restPerWork * workMs, undefined, { signal: closing }).catch(() => undefined);
   }
