@@ -4,6 +4,7 @@
 
 import Database from 'better-sqlite3';
 import { chainStart } from '../../src/service/store/contract/chain.ts';
+import type { MeterEntryRow } from '../../src/service/store/contract/metering.ts';
 import type { RequestRow } from '../../src/service/store/contract/records.ts';
 import { sealKeyOf } from '../../src/service/store/contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../../src/service/store/contract/store.ts';
@@ -23,18 +24,22 @@ export interface OwnWriterOptions {
   readonly batchOf: number;
 }
 
-interface Waiting {
+interface OwnWrite {
   readonly row: RequestRow;
   readonly openMax: number;
+  readonly entries: readonly MeterEntryRow[];
+}
+
+interface Waiting extends OwnWrite {
   readonly answer: (result: AppendResult) => void;
 }
 
 export function createOwnWriter(path: string, { batchOf, ...promises }: OwnWriterOptions): KeepRow {
-  const write = prepareBatch(path, promises);
+  const write = createBatchWriter(path, promises);
   let waiting: Waiting[] = [];
   return (row, { openMax }) =>
     new Promise((answer) => {
-      waiting.push({ row, openMax, answer });
+      waiting.push({ row, openMax, entries: [], answer });
       if (waiting.length < batchOf) return;
       const batch = waiting;
       waiting = [];
@@ -43,10 +48,11 @@ export function createOwnWriter(path: string, { batchOf, ...promises }: OwnWrite
     });
 }
 
-function prepareBatch(
+/** Returns a function that stores rows in one transaction. */
+export function createBatchWriter(
   path: string,
   { isChained, isSealed }: Omit<OwnWriterOptions, 'batchOf'>,
-): (batch: readonly Waiting[]) => void {
+): (batch: readonly OwnWrite[]) => void {
   const masterKey = new Uint8Array(32);
   const database = new Database(path);
   // The same settings as in `writer.ts`.
@@ -64,11 +70,11 @@ function prepareBatch(
     sealKey: sealKeyOf(masterKey),
     seal: seal ?? { noteEntry: () => undefined },
   });
-  return database.transaction((batch: readonly Waiting[]) => {
+  return database.transaction((batch: readonly OwnWrite[]) => {
     const mayDiffer = chain.refresh();
     seal?.begin(chain.end(), mayDiffer);
-    for (const { row, openMax } of batch) {
-      const result = apply({ kind: 'append-request', row, openMax, precondition: null, entries: [] });
+    for (const { row, openMax, entries } of batch) {
+      const result = apply({ kind: 'append-request', row, openMax, precondition: null, entries });
       if (result !== 'stored') throw new Error(`a row is stored, and not ${String(result)}`);
     }
     seal?.finish(chain.end());

@@ -1,6 +1,6 @@
 // Runs one of the measured servers in a process of its own: `node server.ts KIND`. The server listens on a
-// free port and prints one line of JSON (port, what to send). It answers each message of its parent with its
-// memory after a collection, and ends when its standard input ends.
+// free port and prints one line of JSON (port, what to send). It answers the message `writes` of its parent with where
+// the time of writes went, any other with its memory after a collection, and ends when its standard input ends.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -99,6 +99,7 @@ async function startService(kind: ServiceKind): Promise<Started> {
   const opened = await openStore({ path: join(directory, 'writ.db') });
   // `serve` also keeps the index for searches.
   if (kind !== 'unindexed') await opened.serve();
+  writeTimes = () => opened.writeTimes();
   const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
   const often = kind === 'thousand' ? decidedOften() : null;
   const policyDirectory = join(directory, 'set/policies');
@@ -163,6 +164,7 @@ const reloadEveryMs = 5_000;
 /** A change of the meters has their past computed from the records, so it is rarer. */
 const metersEveryReloads = 12;
 let reloads = 0;
+let writeTimes: Store['writeTimes'] = () => null;
 /** Resolves when no past of a meter is being read, which takes memory for a while. */
 let untilSettled = async (): Promise<void> => undefined;
 
@@ -366,6 +368,8 @@ if (import.meta.main) {
   const isOpa = kind === 'opa' || kind === 'opa-logged';
   const line = isOpa ? await startOpa(kind === 'opa-logged') : await start(kind);
   process.stdout.write(`${JSON.stringify(line)}\n`);
-  process.on('message', async () => process.send?.(await memoryNow()));
+  process.on('message', async (asked) =>
+    process.send?.({ answer: asked === 'writes' ? writeTimes() : await memoryNow() }),
+  );
   process.stdin.resume().once('end', () => process.exit(0));
 }

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { WriteTimes } from '../../src/service/store/contract/store.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
 import type { ServerKind, ServerLine, ServerMemory, StartedKind } from './server.ts';
 
@@ -39,11 +40,13 @@ export async function load(server: Server, connections: number, measureMs: numbe
     processorMicroseconds(`${pid}`),
     processorMicroseconds(`${pid}/task/${pid}`),
   ];
+  const writesBefore = await writeTimesOf(server);
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const result = JSON.parse(stdout) as LoadResult;
   const perRequest = (microseconds: number) => microseconds / result.requestsWithWarmUp;
   return {
     ...result,
+    write: timesBetween(writesBefore, await writeTimesOf(server)),
     processorPerRequest: perRequest(processorMicroseconds(`${pid}`) - before),
     servingPerRequest: perRequest(processorMicroseconds(`${pid}/task/${pid}`) - servingBefore),
   };
@@ -83,6 +86,12 @@ export interface Measured extends LoadResult {
    * beside it, so this figure limits the rate of a process.
    */
   readonly servingPerRequest: number;
+  readonly write: WriteSteps | null;
+}
+
+/** Mean microseconds of a write, by step, and how many writes a commit has. */
+export interface WriteSteps extends Readonly<Record<keyof WriteTimes['seconds'], number>> {
+  readonly perCommit: number;
 }
 
 export interface ServerRow {
@@ -130,9 +139,31 @@ export function residentMegabytes({ process: { pid } }: Server): number {
   return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * pageBytes) / 1e6;
 }
 
+/** Where the time of the server's writes went since its start; null when it is no service, or stores nothing. */
+async function writeTimesOf({ process }: Server): Promise<WriteTimes | null> {
+  process.send?.('writes');
+  const [{ answer }] = (await once(process, 'message')) as [{ readonly answer?: WriteTimes | null }];
+  return answer ?? null;
+}
+
+/** Returns the microseconds of a write between two times; null when there were no writes. */
+function timesBetween(before: WriteTimes | null, after: WriteTimes | null): WriteSteps | null {
+  if (before === null || after === null || after.writes === before.writes) return null;
+  const writes = after.writes - before.writes;
+  const of = (step: keyof WriteTimes['seconds']) =>
+    ((after.seconds[step] - before.seconds[step]) * 1e6) / writes;
+  return {
+    queue: of('queue'),
+    message: of('message'),
+    commit: of('commit'),
+    answer: of('answer'),
+    perCommit: writes / (after.commits - before.commits),
+  };
+}
+
 /** The memory of the server after a collection. */
 export async function collectedMemory({ process }: Server): Promise<ServerMemory> {
   process.send?.('memory');
-  const [memory] = await once(process, 'message');
-  return memory as ServerMemory;
+  const [{ answer }] = (await once(process, 'message')) as [{ readonly answer: ServerMemory }];
+  return answer;
 }

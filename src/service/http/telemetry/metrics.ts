@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Clock } from '../../clock.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { Store, WriteTimes } from '../../store/contract/store.ts';
 import { createMetricRegistry, type MetricRegistry } from './metric-registry.ts';
 import { addStateMetrics, type StateMetricsDeps } from './state-metrics.ts';
 import { toolName, toolOperation } from './tool-names.ts';
@@ -34,7 +34,7 @@ export interface CountedDecision {
 }
 
 export interface MetricsOptions {
-  readonly store: Pick<Store, 'isWritable' | 'queueDepth' | 'readQueue' | 'replicas'>;
+  readonly store: Pick<Store, 'isWritable' | 'queueDepth' | 'readQueue' | 'replicas' | 'writeTimes'>;
   readonly clock: Clock;
   readonly policies: Pick<PolicyHost, 'state' | 'onChange'>;
 }
@@ -123,10 +123,25 @@ function addClockMetrics(registry: MetricRegistry, clock: Clock): void {
   );
 }
 
+function addWriteMetrics(registry: MetricRegistry, { writeTimes }: Pick<Store, 'writeTimes'>): void {
+  const counted = (name: string, help: string, pick: (times: WriteTimes) => number) =>
+    registry.counted({ name, help }, () => {
+      const times = writeTimes();
+      return times === null ? [] : [{ value: pick(times) }];
+    });
+  counted('writ_store_writes_total', 'Writes to the store.', ({ writes }) => writes);
+  counted('writ_store_commits_total', 'Transactions that stored them.', ({ commits }) => commits);
+  const help = 'Time of all writes together, by step: queue, message, commit, answer.';
+  registry.counted({ name: 'writ_store_write_seconds_total', help, labels: ['step'] }, () =>
+    Object.entries(writeTimes()?.seconds ?? {}).map(([step, value]) => ({ value, labels: [step] })),
+  );
+}
+
 function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store']): void {
   registry.gauge({ name: 'writ_store_queue_depth', help: 'Writes waiting for the disk.' }, () => [
     { value: store.queueDepth() },
   ]);
+  if (store.writeTimes() !== null) addWriteMetrics(registry, store);
   registry.gauge({ name: 'writ_store_reads_waiting', help: 'Reads waiting for a connection.' }, () => [
     { value: store.readQueue().waiting },
   ]);

@@ -89,10 +89,23 @@ export interface Store {
   sizeBytes(): Promise<number | null>;
   /** How many writes are waiting for the disk. */
   queueDepth(): number;
+  /** Where the time of writes has gone since the store was opened; null where the store does not tell. */
+  writeTimes(): WriteTimes | null;
   /** How many reads are waiting for a connection, and how many were refused since too many did. */
   readQueue(): { readonly waiting: number; readonly refused: number };
   /** Finishes the writes under way, then closes all files. Another call changes nothing. */
   close(): Promise<void>;
+}
+
+export interface WriteTimes {
+  readonly writes: number;
+  /** Transactions: one commits all writes that came in a turn, or while the one before it was under way. */
+  readonly commits: number;
+  /**
+   * Seconds, summed over the writes: in the queue, on the way to the writer's thread, until the transaction is on disk,
+   * and on the way back.
+   */
+  readonly seconds: Readonly<Record<'queue' | 'message' | 'commit' | 'answer', number>>;
 }
 
 /** The most keys of one agent that are valid at the same time. */

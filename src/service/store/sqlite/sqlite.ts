@@ -165,6 +165,7 @@ async function openWithWriter(
       onEnd: queue.onEnd,
       serverNow: () => null,
       queueDepth: queue.depth,
+      writeTimes: queue.times,
       sizeBytes: async () =>
         databaseFiles(path).reduce(
           (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),

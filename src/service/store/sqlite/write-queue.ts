@@ -7,10 +7,12 @@
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import type { NonceUse } from '../contract/records.ts';
+import type { WriteTimes } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { type BatchMemory, createBatchMemory, createBatchPacker } from './batch-message.ts';
 import { type StoreFailure, toStoreError } from './file/errors.ts';
 import { nonceBatchOf } from './nonces.ts';
+import { sharedNow } from './shared-clock.ts';
 import type { FromWriter, ToWriter, WriteOutcome, WriterData } from './writer.ts';
 import { acquireWriter, releaseWriter } from './writer-thread.ts';
 import type { Write, WriteKind, WriteResults } from './writes.ts';
@@ -28,6 +30,7 @@ export interface WriteQueue {
   onEnd(listener: (why: StoreError) => void): void;
   /** How many writes are waiting or under way. */
   depth(): number;
+  times(): WriteTimes;
   /** Finishes the waiting writes, then closes the database. */
   close(): Promise<void>;
 }
@@ -36,6 +39,12 @@ interface QueuedWrite {
   readonly write: Write;
   readonly resolve: (result: WriteResults[WriteKind]) => void;
   readonly reject: (error: StoreError) => void;
+  readonly askedAtMs: number;
+}
+
+interface SentBatch {
+  readonly writes: readonly QueuedWrite[];
+  readonly sentAtMs: number;
 }
 
 /** Limits how long one transaction holds the lock that other processes wait for. */
@@ -100,11 +109,12 @@ function createWriteQueue(
   let waiting: QueuedWrite[] = [];
   let nonces: NonceUse[] = [];
   /** The batches that the writer has not answered, in the order in which they were sent. */
-  const underWay: (readonly QueuedWrite[])[] = [];
+  const underWay: SentBatch[] = [];
   let isSendScheduled = false;
-  let nonceTimer: NodeJS.Timeout | null = null;
+  let isNonceSendScheduled = false;
   /** Why no further write is taken; null while the queue is open. */
   let ended: StoreError | null = null;
+  const times = createTimes();
   let closing: Promise<void> | null = null;
   let failedAtMs = -Infinity;
   const listeners: ((why: StoreError) => void)[] = [];
@@ -125,9 +135,10 @@ function createWriteQueue(
     if (batch === undefined) throw new Error('the writer returned a result for no open batch');
     const isFailed = message.kind === 'failed';
     failedAtMs = isFailed ? performance.now() : -Infinity;
-    settle(batch, message);
-    // Nonces alone do not retry a disk that has just failed; they go with the next write.
-    if (waiting.length > 0 || (nonces.length > 0 && !isFailed)) scheduleSend();
+    if (message.kind === 'done') times.note(batch, message);
+    settle(batch.writes, message);
+    const areNoncesDue = closing !== null && nonces.length > 0 && !isFailed;
+    if (waiting.length > 0 || areNoncesDue) scheduleSend();
     else if (closing !== null && underWay.length === 0) post({ kind: 'close' });
   }
 
@@ -140,7 +151,7 @@ function createWriteQueue(
     if (waiting.length === 0 && nonces.length === 0) return;
     const batch = waiting.slice(0, batchWritesMax);
     waiting = waiting.slice(batchWritesMax);
-    underWay.push(batch);
+    underWay.push({ writes: batch, sentAtMs: sharedNow() });
     const memory = sent++ % packers.length;
     const writes = packers[memory]!(batch.map((entry) => entry.write));
     post({ kind: 'batch', writes, memory, nonces: nonceBatchOf(nonces) });
@@ -148,9 +159,18 @@ function createWriteQueue(
     if (waiting.length > 0) scheduleSend();
   }
 
+  function scheduleNonces(): void {
+    if (isNonceSendScheduled) return;
+    isNonceSendScheduled = true;
+    setTimeout(sendNonces, nonceWaitMs);
+  }
+
   function sendNonces(): void {
-    nonceTimer = null;
-    if (nonces.length > 0) scheduleSend();
+    isNonceSendScheduled = false;
+    // Alone they do not retry a disk that has just failed; they go with the next write.
+    if (nonces.length === 0 || !isWritable()) return;
+    if (underWay.length > 0) scheduleNonces();
+    else scheduleSend();
   }
 
   function scheduleSend(): void {
@@ -163,7 +183,7 @@ function createWriteQueue(
   function lose(cause: unknown): void {
     const error = writerDied(cause);
     ended ??= error;
-    const lost = [...underWay.flat(), ...waiting];
+    const lost = [...underWay.flatMap(({ writes }) => writes), ...waiting];
     underWay.length = 0;
     waiting = [];
     for (const entry of lost) entry.reject(error);
@@ -171,7 +191,8 @@ function createWriteQueue(
     if (ended === error) for (const listener of listeners.splice(0)) listener(error);
   }
 
-  const depth = () => underWay.reduce((sum, batch) => sum + batch.length, waiting.length);
+  const isWritable = () => ended === null && performance.now() - failedAtMs > failureShownMs;
+  const depth = () => underWay.reduce((sum, { writes }) => sum + writes.length, waiting.length);
 
   function refusal(): StoreError | null {
     if (ended !== null) return ended;
@@ -186,18 +207,24 @@ function createWriteQueue(
         const error = refusal();
         if (error !== null) return reject(error);
         // The writer answers each write with a result of its kind.
-        waiting.push({ write, resolve: resolve as QueuedWrite['resolve'], reject });
+        waiting.push({
+          write,
+          resolve: resolve as QueuedWrite['resolve'],
+          reject,
+          askedAtMs: sharedNow(),
+        });
         scheduleSend();
       });
     },
     noteNonce(use) {
       if (ended !== null) return;
       nonces.push(use);
-      nonceTimer ??= setTimeout(sendNonces, nonceWaitMs);
+      scheduleNonces();
     },
-    isWritable: () => ended === null && performance.now() - failedAtMs > failureShownMs,
+    isWritable,
     onEnd: (listener) => void listeners.push(listener),
     depth,
+    times: times.total,
     close() {
       if (closing !== null) return closing;
       const isIdle = underWay.length === 0 && waiting.length === 0 && nonces.length === 0;
@@ -208,6 +235,26 @@ function createWriteQueue(
       else if (!isLost) scheduleSend();
       return closing;
     },
+  };
+}
+
+function createTimes() {
+  const seconds = { queue: 0, message: 0, commit: 0, answer: 0 };
+  let [writes, commits] = [0, 0];
+  return {
+    note(
+      batch: SentBatch,
+      { takenAtMs, committedAtMs }: Extract<FromWriter, { readonly kind: 'done' }>,
+    ): void {
+      const count = batch.writes.length;
+      writes += count;
+      commits += 1;
+      for (const { askedAtMs } of batch.writes) seconds.queue += (batch.sentAtMs - askedAtMs) / 1000;
+      seconds.message += (count * (takenAtMs - batch.sentAtMs)) / 1000;
+      seconds.commit += (count * (committedAtMs - takenAtMs)) / 1000;
+      seconds.answer += (count * (sharedNow() - committedAtMs)) / 1000;
+    },
+    total: (): WriteTimes => ({ writes, commits, seconds: { ...seconds } }),
   };
 }
 

@@ -16,6 +16,7 @@ import { type NonceBatch, prepareNonceWrites } from './nonces.ts';
 import { preparePreconditionCheck } from './precondition-check.ts';
 import { prepareSeal } from './seal/seal.ts';
 import { requireStored } from './seal/seal-check.ts';
+import { sharedNow } from './shared-clock.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './writes.ts';
 
 export interface WriterData {
@@ -50,14 +51,23 @@ export type ToWriter =
     }
   | { readonly kind: 'close' };
 
+type BatchResult =
+  /** Every write of the batch is durable, or was refused because of what it found; the nonces are durable. */
+  | { readonly kind: 'done'; readonly outcomes: readonly WriteOutcome[] }
+  /** Nothing of the batch is stored. */
+  | { readonly kind: 'failed'; readonly failure: StoreFailure };
+
+/** On the clock that all threads share, in milliseconds with fractions. */
+interface BatchTimes {
+  readonly takenAtMs: number;
+  readonly committedAtMs: number;
+}
+
 export type FromWriter =
   | { readonly kind: 'ready' }
   /** The database could not be opened. */
   | { readonly kind: 'refused'; readonly failure: StoreFailure }
-  /** Every write of the batch is durable, or was refused because of what it found; the nonces are durable. */
-  | { readonly kind: 'done'; readonly outcomes: readonly WriteOutcome[] }
-  /** Nothing of the batch is stored. */
-  | { readonly kind: 'failed'; readonly failure: StoreFailure }
+  | (BatchResult & BatchTimes)
   /** The database is closed; the thread may open another one. */
   | { readonly kind: 'closed' };
 
@@ -72,7 +82,7 @@ const logPagesMax = 16_000;
 interface OpenDatabase {
   readonly database: Database.Database;
   readonly readers: readonly ReturnType<typeof createBatchReader>[];
-  readonly applyBatch: (batch: Batch) => FromWriter;
+  readonly applyBatch: (batch: Batch) => BatchResult;
 }
 
 let opened: OpenDatabase | null = null;
@@ -83,8 +93,11 @@ parentPort?.on('message', (message: ToWriter) => {
       return reply(open(message.data, message.memories));
     case 'batch': {
       if (opened === null) throw new Error('the database is not open');
+      const takenAtMs = sharedNow();
       const writes = opened.readers[message.memory]!(message.writes);
-      return reply(opened.applyBatch({ writes, nonces: message.nonces === null ? [] : [message.nonces] }));
+      const nonces = message.nonces === null ? [] : [message.nonces];
+      const result = opened.applyBatch({ writes, nonces });
+      return reply({ ...result, takenAtMs, committedAtMs: sharedNow() });
     }
     case 'close':
       opened?.database.close();
@@ -158,7 +171,7 @@ function useWriteAheadLog(database: Database.Database, path: string, busyTimeout
 function prepareBatches(
   database: Database.Database,
   { path, actor, masterKey }: WriterData,
-): (batch: Batch) => FromWriter {
+): (batch: Batch) => BatchResult {
   const chain = prepareChain(database, createLinkHasher());
   const sealKey = sealKeyOf(masterKey);
   const seal = prepareSeal(database, sealKey);
