@@ -14,7 +14,6 @@
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in
 // problem.ts.
 
-import { hostname } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import type { PlaygroundOptions } from '../../analysis/playground.ts';
 import type { ReplaysOptions } from '../../analysis/replay/replays.ts';
@@ -23,7 +22,6 @@ import { createAttempts } from '../people/attempts.ts';
 import { createDirectory } from '../people/directory.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
 import type { Metering } from '../requests/metering/metering.ts';
-import { engineVersions } from '../requests/record/engine-versions.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
 import { createBodyDigest } from '../requests/record/vote-scope.ts';
 import { type AppSettings, appSettingsOf, configDefaults } from '../settings/load.ts';
@@ -34,6 +32,7 @@ import type { RateLimit } from './auth/rate-limit.ts';
 import { type Base, createServiceParts, type ServiceParts } from './composition-root.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
+import { describeReplica } from './describe-replica.ts';
 import type { EventStreamsTiming } from './events/event-streams.ts';
 import { addCommonHooks, createFastify, type LogOptions } from './fastify-instance.ts';
 import { createDaysOf } from './resources/agents/agent-activity-view.ts';
@@ -330,14 +329,5 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
     accessEvents: outgoing.access,
     assignmentEvents: outgoing.assignments,
     standInEvents: outgoing.standIns,
-  };
-}
-
-/** What this process tells people and the other replicas about itself: name, version and start. */
-export function describeReplica(startedAtMs: number): ReplicaAbout {
-  return {
-    name: `${hostname()} (${process.pid})`,
-    version: engineVersions.writ,
-    startedAtMs: Math.trunc(startedAtMs),
   };
 }

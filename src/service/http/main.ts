@@ -23,7 +23,7 @@ import { appSettingsOf, type Config, type ConfigSources, loadConfig } from '../s
 import type { Store } from '../store/contract/store.ts';
 import type { StoreError } from '../store/contract/store-error.ts';
 import { displayLocation, openStore, type StoreLocation, storeLocationOf } from '../store/open.ts';
-import { describeReplica } from './app.ts';
+import { describeReplica } from './describe-replica.ts';
 import type { LogOptions } from './fastify-instance.ts';
 import { formattedLog } from './log-text.ts';
 import type { DemoAccount } from './resources/dashboard/dashboard.ts';

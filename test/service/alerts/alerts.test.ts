@@ -1,9 +1,16 @@
 // An alert begins when its rule is met. It is announced once, whichever process sees it, and once more when
 // it is over.
 
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { alertsOf, alertsOn, alertText } from '../../../src/service/alerts/alert.ts';
-import { allRules, changeRule, makeRule, removeRule } from '../../../src/service/alerts/alert-rule.ts';
+import {
+  allRules,
+  changeRule,
+  makeRule,
+  removeRule,
+  shippedRules,
+} from '../../../src/service/alerts/alert-rule.ts';
 import { type AlertWatch, watchAlerts } from '../../../src/service/alerts/watch-alerts.ts';
 import { createEventMessages } from '../../../src/service/http/events/event-messages.ts';
 import { apply, declineApplication } from '../../../src/service/people/access.ts';
@@ -406,4 +413,13 @@ describe('a rule', () => {
       expect(result).toMatchObject({ kind: 'invalid', problems: [{ field }] });
     }
   });
+});
+
+test('the page about alerts names the shipped rules', () => {
+  const [, table = ''] = readFileSync('docs/service/alerts.md', 'utf8').split(
+    '| Rule | An alert when |\n|---|---|\n',
+  );
+  const [rows = ''] = table.split('\n\n');
+  const named = Array.from(rows.matchAll(/^\| `([a-z-]+)` \|/gm), ([, id]) => id);
+  expect(named).toEqual(shippedRules.map(({ id }) => id));
 });
