@@ -99,7 +99,8 @@ async function startService(kind: ServiceKind): Promise<Started> {
   const opened = await openStore({ path: join(directory, 'writ.db') });
   // `serve` also keeps the index for searches.
   if (kind !== 'unindexed') await opened.serve();
-  writeTimes = () => opened.writeTimes();
+  // An earlier revision, which this file may measure as well, does not tell.
+  writeTimes = () => ('writeTimes' in opened ? opened.writeTimes() : null);
   const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
   const often = kind === 'thousand' ? decidedOften() : null;
   const policyDirectory = join(directory, 'set/policies');
