@@ -38,7 +38,7 @@ const bytesPerUnitMax = 3;
 const numbersPerRequest = 21;
 /** Three lengths of texts, and whether the entry is certain. */
 const numbersPerEntry = 4;
-const numbersMax = 64 * 1024;
+const numbersMax = 32 * 1024;
 
 export function createBatchMemory(): BatchMemory {
   return {
