@@ -8,7 +8,9 @@ import { hash, timingSafeEqual } from 'node:crypto';
 export type Hash = Uint8Array;
 
 export function leafHash(data: string | Uint8Array): Hash {
-  return hash('sha256', Buffer.concat([Uint8Array.of(0), Buffer.from(data)]), 'buffer');
+  // The byte 0, as text and as bytes.
+  const leaf = typeof data === 'string' ? `\0${data}` : Buffer.concat([Uint8Array.of(0), data]);
+  return hash('sha256', leaf, 'buffer');
 }
 
 /** The bytes of one node; filled and hashed without a pause in between. */

@@ -1,8 +1,8 @@
 // Appends record hashes to the tiles of the hash tree, and computes the hash of any range of leaves from tiles.
 // INVARIANT: a hash depends only on the leaves; a proof reads a few tiles, however many records there are.
 
-import { canonicalJson } from '../store/contract/canonical-json.ts';
 import type { ChainEntry, ChainRecord } from '../store/contract/chain.ts';
+import { createEntryText } from '../store/contract/entry-text.ts';
 import {
   countIn,
   hashBytes,
@@ -37,8 +37,10 @@ export function leafOf({ entry }: Pick<ChainRecord, 'entry'>): Leaf {
 }
 
 export function hashOfEntry(entry: ChainEntry): Hash {
-  return leafHash(canonicalJson(entry));
+  return leafHash(textOf(entry));
 }
+
+const textOf = createEntryText({ hasRecordJson: true });
 
 /** Reads where the tree ends. */
 export async function readEdge(tree: Pick<TreeStore, 'last' | 'tiles'>): Promise<TreeEdge> {

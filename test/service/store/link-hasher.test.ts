@@ -1,9 +1,11 @@
-// The fast hash of a record compared with its definition.
+// The fast hash of a record, and its fast text, compared with their definitions.
 
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { canonicalJson } from '../../../src/service/store/contract/canonical-json.ts';
 import { type ChainEntry, linkHash } from '../../../src/service/store/contract/chain.ts';
+import { createEntryText } from '../../../src/service/store/contract/entry-text.ts';
 import { createLinkHasher } from '../../../src/service/store/shared/link-hasher.ts';
 
 const text = fc.oneof(
@@ -49,6 +51,18 @@ test('law: the fast hash is that of the definition, whatever came before', () =>
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 80 }), entry, (previous, each) => {
       expect(outcome(fast, previous, each)).toBe(outcome(linkHash, previous, each));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('law: the fast text is that of the definition, whatever came before', () => {
+  const fast = createEntryText({ hasRecordJson: true });
+  fc.assert(
+    fc.property(entry, (each) => {
+      expect(outcome((_, one) => fast(one), '', each)).toBe(
+        outcome((_, one) => canonicalJson(one), '', each),
+      );
     }),
     { numRuns: 2_000 },
   );
