@@ -171,7 +171,7 @@ function musts(rows: readonly ServerRow[], fsync: number, commits: readonly Comm
     atMost('one connection: processor to that at 32 connections', 1.6, alone / among),
     ...connectionCounts.map((connections) =>
       atLeast(
-        `the service to the OPA server that logs, the same 1,000 policies, ${connections} connections`,
+        `the service to the OPA server that logs, the same 1,000 policies, ${connections === 1 ? '1 connection' : `${connections} connections`}`,
         1,
         rate('thousand', 'opa-logged', connections),
       ),
@@ -194,19 +194,24 @@ function musts(rows: readonly ServerRow[], fsync: number, commits: readonly Comm
 }
 
 /**
- * The ratio of processor time at one connection to that at 32 that no service on this server framework and this database
- * falls below: that of a bare route with the smallest commit, which at 32 connections is shared by as many requests as
- * in the service.
+ * What no service on this server framework and this database can do better: a bare route with the smallest commit, which
+ * at 32 connections is shared by as many requests as in the service.
  */
 function boundText(rows: readonly ServerRow[], commits: readonly CommitFigure[]): string {
-  const of = (kind: ServerKind, connections: number) =>
-    rows.find((row) => row.kind === kind && row.connections === connections)?.results ?? [];
-  const bare = (connections: number) => median(of('bare', connections).map((one) => one.processorPerRequest));
-  const sharedBy = median(of('full', 32).flatMap(({ write }) => (write === null ? [] : [write.perCommit])));
-  const smallest = commits[1]?.processor ?? NaN;
-  const bound = (bare(1) + smallest) / (bare(32) + smallest / sharedBy);
-  if (Number.isNaN(bound)) return '';
-  return `A bare route with the smallest commit, at 32 connections shared by ${sharedBy.toFixed(1)} requests, would take ${bound.toFixed(2)} times as much processor at one connection as at 32.`;
+  const of = (kind: ServerKind, connections: number, pick: (one: Measured) => number) =>
+    median(
+      (rows.find((row) => row.kind === kind && row.connections === connections)?.results ?? []).map(pick),
+    );
+  const bare = (connections: number) => of('bare', connections, (one) => one.processorPerRequest);
+  const sharedBy = of('full', 32, ({ write }) => write?.perCommit ?? NaN);
+  const smallest = commits[1];
+  if (smallest === undefined) return '';
+  const ratio = (bare(1) + smallest.processor) / (bare(32) + smallest.processor / sharedBy);
+  const rate = 1e6 / (of('bare', 1, (one) => one.p50Microseconds) + smallest.microseconds);
+  const logged = of('opa-logged', 1, (one) => one.requestsPerSecond);
+  if (Number.isNaN(ratio + logged)) return '';
+  return `A bare route that makes the smallest commit before it answers would answer at most ${rate.toFixed(0)} requests a second at one connection, beside ${logged} of the OPA server, which does not wait for its log. It would take ${ratio.toFixed(2)} times as much processor at one connection as at 32, where ${sharedBy.toFixed(1)} requests share a commit.
+`;
 }
 
 function mustTable(all: readonly Must[]): string {
@@ -243,7 +248,6 @@ Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${new Date
 ${mustTable(musts(rows, fsync, commits))}
 
 ${boundText(rows, commits)}
-
 ${table(rows)}
 
 ${writeTable(rows)}
