@@ -14,6 +14,8 @@ const root = join(import.meta.dirname, '../..');
 
 export interface Server {
   readonly line: ServerLine;
+  /** Whether the server tells where the time of writes goes; another checkout's may not. */
+  readonly tellsWrites: boolean;
   readonly process: ChildProcess;
 }
 
@@ -26,7 +28,7 @@ export async function startServer(kind: StartedKind, checkout = root): Promise<S
   const child = spawn(process.execPath, [script, kind], { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] });
   // A pipe, as asked for.
   for await (const chunk of child.stdout!) {
-    return { line: JSON.parse(String(chunk)) as ServerLine, process: child };
+    return { line: JSON.parse(String(chunk)) as ServerLine, tellsWrites: checkout === root, process: child };
   }
   throw new Error(`the server ${kind} did not start`);
 }
@@ -36,11 +38,11 @@ export async function load(server: Server, connections: number, measureMs: numbe
   const script = join(import.meta.dirname, 'load.ts');
   const args = [script, JSON.stringify(options)];
   const { pid } = server.process;
+  const writesBefore = await writeTimesOf(server);
   const [before, servingBefore] = [
     processorMicroseconds(`${pid}`),
     processorMicroseconds(`${pid}/task/${pid}`),
   ];
-  const writesBefore = await writeTimesOf(server);
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const result = JSON.parse(stdout) as LoadResult;
   const perRequest = (microseconds: number) => microseconds / result.requestsWithWarmUp;
@@ -140,10 +142,11 @@ export function residentMegabytes({ process: { pid } }: Server): number {
 }
 
 /** Where the time of the server's writes went since its start; null when it is no service, or stores nothing. */
-async function writeTimesOf({ process }: Server): Promise<WriteTimes | null> {
+async function writeTimesOf({ process, tellsWrites }: Server): Promise<WriteTimes | null> {
+  if (!tellsWrites) return null;
   process.send?.('writes');
-  const [{ answer }] = (await once(process, 'message')) as [{ readonly answer?: WriteTimes | null }];
-  return answer ?? null;
+  const [{ answer }] = (await once(process, 'message')) as [{ readonly answer: WriteTimes | null }];
+  return answer;
 }
 
 /** Returns the microseconds of a write between two times; null when there were no writes. */
