@@ -107,6 +107,56 @@ test('a nonce outlasts a batch that failed, and is there when a later write is',
   await store.close();
 });
 
+test('the nonces of a commit are one row, which goes once all of them have ended', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await openStore({ path });
+  onTestFinished(() => store.close());
+  const rows = () => {
+    const database = new Database(path, { readonly: true });
+    const found = database.prepare('SELECT count(*) FROM nonce_batches').pluck().get();
+    database.close();
+    return found;
+  };
+  const note = (count: number, usedAtMs: number) => {
+    for (let at = 0; at < count; at += 1)
+      store.nonces.note({ nonce: `agent-1 ${usedAtMs}-${at}`, usedAtMs, keptUntilMs: usedAtMs + 600_000 });
+    return store.requests.append(requestRow(), { openMax: 20 });
+  };
+  await note(3, startMs);
+  expect(rows()).toBe(1);
+  expect(await store.nonces.list()).toHaveLength(3);
+  await note(1, startMs + 500_000);
+  expect(await store.nonces.list()).toHaveLength(4);
+  // The first three have ended, the fourth has not.
+  await note(2, startMs + 700_000);
+  expect(rows()).toBe(2);
+  expect((await store.nonces.list()).map(({ usedAtMs }) => usedAtMs - startMs)).toEqual([
+    500_000, 700_000, 700_000,
+  ]);
+});
+
+test('a nonce that no write follows is stored soon', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await openStore({ path });
+  onTestFinished(() => store.close());
+  const use = { nonce: 'agent-1 n', usedAtMs: startMs, keptUntilMs: startMs + 600_000 };
+  store.nonces.note(use);
+  await expect.poll(() => store.nonces.list()).toEqual([use]);
+});
+
+test('where the time of writes went is told by step', async () => {
+  const store = await openStore({ path: join(temporaryFolder(), 'writ.db') });
+  onTestFinished(() => store.close());
+  const before = store.writeTimes()!;
+  await Promise.all(Array.from({ length: 5 }, () => store.requests.append(requestRow(), { openMax: 20 })));
+  const { writes, commits, seconds } = store.writeTimes()!;
+  expect(writes - before.writes).toBe(5);
+  expect(commits - before.commits).toBe(1);
+  expect(seconds.commit).toBeGreaterThan(before.seconds.commit);
+  for (const step of ['queue', 'message', 'answer'] as const)
+    expect(seconds[step]).toBeGreaterThanOrEqual(before.seconds[step]);
+});
+
 test('a nonce of a batch that failed goes with the batch that was already sent behind it', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   const store = await openStore({ path, busyTimeoutMs: 500 });

@@ -66,6 +66,26 @@ async function published(store: Store) {
 
 const pathOf = () => join(temporaryFolder(), 'writ.db');
 
+test('records that come while a turn looks wait for the next one, so that requests do not wait for the tree', async () => {
+  const store = await openFilled(pathOf(), 3);
+  let growths = 0;
+  const tree: Store['tree'] = {
+    ...store.tree,
+    async grow(growth) {
+      growths += 1;
+      await append(store, 2, 10 * growths);
+      return store.tree.grow(growth);
+    },
+  };
+  const log = logOf({ ...store, tree });
+  await log.turn();
+  expect(growths).toBe(1);
+  expect(await log.published()).toMatchObject({ size: 3 });
+  await log.turn();
+  expect(growths).toBe(2);
+  expect((await log.published())?.size).toBeGreaterThan(4);
+});
+
 test('the thread appends all records, and each is proved by its exported entry', async () => {
   const store = await openFilled(pathOf(), 600);
   const log = logOf(store);

@@ -1,7 +1,8 @@
 // Snapshots of meters in rows. INVARIANT: a snapshot holds exactly the entries that were granted within its
 // stretch. It is made in one transaction with nothing beside it, and whatever adds, changes or removes one of its
-// entries later deletes it, by triggers of the writer's own connection or, for an added entry, by its writer. `tags_sum` is the sum of the seals of its
-// entries, so the entries that no snapshot holds are verified without reading those that one holds.
+// entries later deletes it, by triggers of the writer's own connection or, for an added entry, by what adds it.
+// `tags_sum` is the sum of the seals of its entries, so the entries that no snapshot holds are verified without
+// reading those that one holds.
 
 import type { Database } from 'better-sqlite3';
 import {
