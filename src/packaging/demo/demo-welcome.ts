@@ -1,6 +1,6 @@
 // Writes the welcome of a demo for the terminal, once the demo is ready.
 
-import { askLines } from '../../service/http/welcome.ts';
+import { askLines, paymentRequest } from '../../service/http/welcome.ts';
 import type { Demo } from './demo.ts';
 
 /** Lines of text; the last line is ended, too. */
@@ -26,7 +26,7 @@ export function demoWelcome({ server, account, policies }: Demo): string {
     '',
     'Request a decision yourself:',
     '',
-    ...askLines({ url, key, actionKeys: ['payment.create'] }),
+    ...askLines({ url, key, request: paymentRequest }),
     '',
   ];
   return `${lines.join('\n')}\n`;

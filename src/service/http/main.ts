@@ -33,7 +33,7 @@ import { areLinksLocal, portOf, publicUrlOf, urlOf } from './service-address.ts'
 import { StartError, toStartError } from './start-error.ts';
 import { openTracing, type RequestTracing, tracingOptionsOf } from './telemetry/tracing.ts';
 import { createWaitForStore } from './wait-for-store.ts';
-import { welcome } from './welcome.ts';
+import { type PrintedRequest, welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
   /** Prints the welcome; to standard output by default. */
@@ -128,6 +128,13 @@ export type CloseStep = () => Promise<unknown>;
  * Closes the latest first: the server before the store that it writes to. When one fails, the rest is closed
  * all the same; then the first failure is thrown.
  */
+/** Loads what makes a request up only at the first start, which prints one. */
+async function requestToTry(policies: PolicyHost, firstKey: string | null): Promise<PrintedRequest | null> {
+  if (firstKey === null) return null;
+  const { firstRequestFor } = await import('./first-request.ts');
+  return firstRequestFor(policies.current());
+}
+
 async function closeAll(opened: readonly CloseStep[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));
@@ -209,7 +216,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
       database: config.store,
       policies: policies.state(),
       newSandboxToken: sandbox.newToken,
-      actionKeys: policies.current().about().actions,
+      request: await requestToTry(policies, firstAccess.firstKey),
       ...firstAccess,
     }),
   );

@@ -2,6 +2,7 @@
 // new, a key and a request that works. INVARIANT: a key or a token is printed at the start that made it and
 // never again.
 
+import type { Json } from '../../language/model/json.ts';
 import { firstAgentName } from '../agents/first-agent.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
 import { writCommand } from './writ-command.ts';
@@ -17,10 +18,10 @@ export interface Welcome {
   readonly database: string | null;
   /** Place of the store: a file, or the address of a database without its password. */
   readonly dataFile: string;
-  /** Keys of the declared actions, sorted. */
-  readonly actionKeys: readonly string[];
   /** The key of the agent that this start has registered; null when there were agents already. */
   readonly firstKey: string | null;
+  /** A request to try with that key; null without one. */
+  readonly request: PrintedRequest | null;
   /** Whether an earlier start has registered the first agent, and nobody has used its key yet. */
   readonly isFirstKeyLost: boolean;
   /** The sandbox token, when this start has made it; else null. */
@@ -74,10 +75,10 @@ function count(number: number, noun: string): string {
 }
 
 function keyLines(facts: Welcome): readonly string[] {
-  const { url, firstKey, actionKeys } = facts;
+  const { url, firstKey, request } = facts;
   const adding = commandOn(facts, 'agent add NAME --tier low --owner you@example.com');
   const another = `To register another agent: ${adding}`;
-  if (firstKey === null) return [...lostKeyLines(facts), another];
+  if (firstKey === null || request === null) return [...lostKeyLines(facts), another];
   return [
     `An agent \`${firstAgentName}\` was registered. Its key, shown once:`,
     '',
@@ -85,7 +86,7 @@ function keyLines(facts: Welcome): readonly string[] {
     '',
     'Ask for a decision:',
     '',
-    ...askLines({ url, key: firstKey, actionKeys }),
+    ...askLines({ url, key: firstKey, request }),
     '',
     another,
   ];
@@ -98,33 +99,32 @@ function lostKeyLines(facts: Welcome): readonly string[] {
   return [`The key of \`${firstAgentName}\` was never used. To create a new key: ${rotating}`];
 }
 
-interface WelcomeOptions {
+/** As it is sent. */
+export interface PrintedRequest {
+  readonly action_key: string;
+  readonly payload: Json;
+}
+
+/** A request by the shipped policies. */
+export const paymentRequest: PrintedRequest = {
+  action_key: 'payment.create',
+  payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
+};
+
+interface AskOptions {
   readonly url: string;
   readonly key: string;
-  /** Keys of the declared actions. */
-  readonly actionKeys: readonly string[];
+  readonly request: PrintedRequest;
 }
 
 /** A command to paste that asks for a decision, in several lines. */
-export function askLines({ url, key, actionKeys }: WelcomeOptions): readonly string[] {
+export function askLines({ url, key, request }: AskOptions): readonly string[] {
+  // An apostrophe would end the shell's quotes.
+  const body = JSON.stringify(request).replaceAll("'", `'\\''`);
   return [
     `  curl -sS ${url}/v1/authorize \\`,
     `    -H 'Content-Type: application/json' \\`,
     `    -H 'X-Agent-API-Key: ${key}' \\`,
-    `    -d '${sampleBody(actionKeys)}'`,
+    `    -d '${body}'`,
   ];
-}
-
-/** Payloads for actions of the shipped policies, and of those that `writ init` makes. */
-const samples: Readonly<Record<string, object>> = {
-  'payment.create': { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
-  'refund.create': { order: 'A-1001', amount: 20, currency: 'EUR' },
-};
-
-function sampleBody(actionKeys: readonly string[]): string {
-  const sampleKey = Object.keys(samples).find((key) => actionKeys.includes(key));
-  const key = sampleKey ?? actionKeys[0] ?? 'example.action';
-  const sample = { action_key: key, payload: samples[key] ?? {} };
-  // A quoted action key may hold an apostrophe, which would end the shell's quotes.
-  return JSON.stringify(sample).replaceAll("'", `'\\''`);
 }

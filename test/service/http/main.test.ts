@@ -126,6 +126,33 @@ describe('the welcome', () => {
     expect(printed).toContain('(1 action, 1 rule, set ');
   });
 
+  test.each([
+    [
+      'fields of many types',
+      'action mail.send { to: email, when: date, copies: integer 2..9, urgent: boolean, tags: [string] }',
+    ],
+    [
+      'no value made up for the pattern of the first action',
+      "action a.first { code: string matches '[A-Z]{3}-[0-9]{7}' }\naction b.second { text: string 3..10 }",
+    ],
+    [
+      'an action that the examples know, with other fields',
+      'action refund.create { reason: "late" | "broken" }',
+    ],
+  ])('the request of a first start fits the policies: %s', async (_, actions) => {
+    const keys = Array.from(actions.matchAll(/action (\S+)/g), ([, key]) => key).join(', ');
+    const { printed, url } = await start(
+      project(`${actions}\npolicy p on ${keys} { owner "team" allow all }\n`),
+    );
+    const body = /-d '(.*)'/.exec(printed)?.[1] ?? '';
+    const headers = {
+      'content-type': 'application/json',
+      'x-agent-api-key': /writ_[0-9A-Za-z]{46}/.exec(printed)?.[0] ?? '',
+    };
+    const reply = await fetch(`${url}/v1/authorize`, { method: 'POST', headers, body });
+    expect(await reply.json()).toMatchObject({ decision: 'ALLOW' });
+  });
+
   test('a later start prints neither, and says how to create another key', async () => {
     const directory = project(paymentText);
     const first = await start(directory);
