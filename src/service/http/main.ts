@@ -124,10 +124,6 @@ const meterFillWaitMs = 2_000;
 
 export type CloseStep = () => Promise<unknown>;
 
-/**
- * Closes the latest first: the server before the store that it writes to. When one fails, the rest is closed
- * all the same; then the first failure is thrown.
- */
 /** Loads what makes a request up only at the first start, which prints one. */
 async function requestToTry(policies: PolicyHost, firstKey: string | null): Promise<PrintedRequest | null> {
   if (firstKey === null) return null;
@@ -135,6 +131,10 @@ async function requestToTry(policies: PolicyHost, firstKey: string | null): Prom
   return firstRequestFor(policies.current());
 }
 
+/**
+ * Closes the latest first: the server before the store that it writes to. When one fails, the rest is closed
+ * all the same; then the first failure is thrown.
+ */
 async function closeAll(opened: readonly CloseStep[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));

@@ -7,7 +7,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 import type { Link } from './chain.ts';
 
-/** A value of a column; whole numbers are read exactly as stored. */
+/** A value of a column. Numbers are whole; those that are read are exact as `bigint`. */
 export type StoredValue = string | number | bigint | null;
 
 /** How many rows a table has, and the sum of their tags in hexadecimal. */

@@ -1,7 +1,7 @@
 // The seal as the writer keeps it: triggers of the writer's own connection see every row that changes, except
-// for the entries that requests add to meters, and the transaction that changes rows stores the new seal. INVARIANT: nothing is written on top of a seal that
-// is not genuine, or of records that the seal does not know, so a write never legitimises what was changed
-// behind the service's back.
+// for entries that are added to meters, which what adds them notes; and the transaction that changes rows stores
+// the new seal. INVARIANT: nothing is written on top of a seal that is not genuine, or of records that the seal
+// does not know, so a write never legitimises what was changed behind the service's back.
 
 import type { Database } from 'better-sqlite3';
 import { memo } from '../../../../language/value/memo.ts';
