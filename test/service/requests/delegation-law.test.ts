@@ -207,7 +207,8 @@ describe.each(stores)('on %s', (_, start) => {
     expect(late).toEqual([]);
     const { grants, refusable, wrong } = await walk(replicas[0]!.store);
     expect(wrong).toEqual([]);
-    expect(grants).toBeGreaterThan(25);
+    // How many calls of several replicas are granted depends on how they meet.
+    expect(grants).toBeGreaterThan(replicas.length > 1 ? 25 : 60);
     expect(refusable).toBeGreaterThan(10);
     expect(await verifyChain(replicas[0]!.store)).toMatchObject({ kind: 'whole' });
   });
