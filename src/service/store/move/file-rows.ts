@@ -24,11 +24,13 @@ export function openFileRows(path: string): FileRows {
     const database = new Database(path, { readonly: true, fileMustExist: true });
     checkSchemaVersion(database);
     const tables = copiedTables(tablesBesideRecords(database).map(({ name }) => name));
+    // One of them, `nonces`, is a view.
     const columnsOf = database
       .prepare<[string], string>('SELECT name FROM pragma_table_info(?) ORDER BY cid')
       .pluck();
+    const stored = new Map(tables.map(({ name }) => [name, columnsOf.all(name)]));
     const columns = ({ name, left }: CopiedTable) =>
-      columnsOf.all(name).filter((column) => !left.includes(column));
+      (stored.get(name) ?? []).filter((column) => !left.includes(column));
     const read = (table: CopiedTable, where = '') => {
       const names = columns(table).map(quotedColumn);
       const text = `SELECT ${names.join(', ')} FROM ${table.name} WHERE ${ownRows(table)} ${where}`;
