@@ -147,9 +147,9 @@ test('a nonce that no write follows is stored soon', async () => {
 test('where the time of writes went is told by step', async () => {
   const store = await openStore({ path: join(temporaryFolder(), 'writ.db') });
   onTestFinished(() => store.close());
-  const before = store.writeTimes()!;
+  const before = store.writeTimes!();
   await Promise.all(Array.from({ length: 5 }, () => store.requests.append(requestRow(), { openMax: 20 })));
-  const { writes, commits, seconds } = store.writeTimes()!;
+  const { writes, commits, seconds } = store.writeTimes!();
   expect(writes - before.writes).toBe(5);
   expect(commits - before.commits).toBe(1);
   expect(seconds.commit).toBeGreaterThan(before.seconds.commit);

@@ -123,17 +123,16 @@ function addClockMetrics(registry: MetricRegistry, clock: Clock): void {
   );
 }
 
-function addWriteMetrics(registry: MetricRegistry, { writeTimes }: Pick<Store, 'writeTimes'>): void {
-  const counted = (name: string, help: string, pick: (times: WriteTimes) => number) =>
-    registry.counted({ name, help }, () => {
-      const times = writeTimes();
-      return times === null ? [] : [{ value: pick(times) }];
-    });
-  counted('writ_store_writes_total', 'Writes to the store.', ({ writes }) => writes);
-  counted('writ_store_commits_total', 'Transactions that stored them.', ({ commits }) => commits);
+function addWriteMetrics(registry: MetricRegistry, writeTimes: () => WriteTimes): void {
+  registry.counted({ name: 'writ_store_writes_total', help: 'Writes to the store.' }, () => [
+    { value: writeTimes().writes },
+  ]);
+  registry.counted({ name: 'writ_store_commits_total', help: 'Transactions that stored them.' }, () => [
+    { value: writeTimes().commits },
+  ]);
   const help = 'Time of all writes together, by step: queue, message, commit, answer.';
   registry.counted({ name: 'writ_store_write_seconds_total', help, labels: ['step'] }, () =>
-    Object.entries(writeTimes()?.seconds ?? {}).map(([step, value]) => ({ value, labels: [step] })),
+    Object.entries(writeTimes().seconds).map(([step, value]) => ({ value, labels: [step] })),
   );
 }
 
@@ -141,7 +140,7 @@ function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store'
   registry.gauge({ name: 'writ_store_queue_depth', help: 'Writes waiting for the disk.' }, () => [
     { value: store.queueDepth() },
   ]);
-  if (store.writeTimes() !== null) addWriteMetrics(registry, store);
+  if (store.writeTimes !== null) addWriteMetrics(registry, store.writeTimes);
   registry.gauge({ name: 'writ_store_reads_waiting', help: 'Reads waiting for a connection.' }, () => [
     { value: store.readQueue().waiting },
   ]);

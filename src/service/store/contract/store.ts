@@ -89,8 +89,8 @@ export interface Store {
   sizeBytes(): Promise<number | null>;
   /** How many writes are waiting for the disk. */
   queueDepth(): number;
-  /** Where the time of writes has gone since the store was opened; null where the store does not tell. */
-  writeTimes(): WriteTimes | null;
+  /** Returns where the time of writes has gone since the store was opened; null where the store does not tell. */
+  readonly writeTimes: (() => WriteTimes) | null;
   /** How many reads are waiting for a connection, and how many were refused since too many did. */
   readQueue(): { readonly waiting: number; readonly refused: number };
   /** Finishes the writes under way, then closes all files. Another call changes nothing. */

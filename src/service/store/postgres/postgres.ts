@@ -234,7 +234,7 @@ function createStore({ url, pool, queue, masterKey }: OpenOptions): Store {
       return (await pool.rows<{ readonly bytes: number }>(text))[0]?.bytes ?? null;
     },
     queueDepth: () => queue.depth(),
-    writeTimes: () => null,
+    writeTimes: null,
     readQueue: () => ({ waiting: pool.waiting(), refused: pool.refused() }),
     async close() {
       await search.close();

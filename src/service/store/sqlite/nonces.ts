@@ -12,14 +12,18 @@ export interface NonceBatch {
   readonly usesJson: string;
 }
 
-/** Returns null when there are no uses. */
-export function nonceBatchOf(uses: readonly NonceUse[]): NonceBatch | null {
-  if (uses.length === 0) return null;
-  return {
-    keptUntilMs: Math.max(...uses.map(({ keptUntilMs }) => keptUntilMs)),
-    usedAtMs: Math.max(...uses.map(({ usedAtMs }) => usedAtMs)),
-    usesJson: JSON.stringify(uses.map(({ nonce, usedAtMs, keptUntilMs }) => [nonce, usedAtMs, keptUntilMs])),
-  };
+/** Returns one batch, or none when there are no uses. */
+export function nonceBatchesOf(uses: readonly NonceUse[]): readonly NonceBatch[] {
+  if (uses.length === 0) return [];
+  return [
+    {
+      keptUntilMs: Math.max(...uses.map(({ keptUntilMs }) => keptUntilMs)),
+      usedAtMs: Math.max(...uses.map(({ usedAtMs }) => usedAtMs)),
+      usesJson: JSON.stringify(
+        uses.map(({ nonce, usedAtMs, keptUntilMs }) => [nonce, usedAtMs, keptUntilMs]),
+      ),
+    },
+  ];
 }
 
 const forgetEveryMs = 1_000;

@@ -11,7 +11,7 @@ import type { WriteTimes } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { type BatchMemory, createBatchMemory, createBatchPacker } from './batch-message.ts';
 import { type StoreFailure, toStoreError } from './file/errors.ts';
-import { nonceBatchOf } from './nonces.ts';
+import { nonceBatchesOf } from './nonces.ts';
 import { sharedNow } from './shared-clock.ts';
 import type { FromWriter, ToWriter, WriteOutcome, WriterData } from './writer.ts';
 import { acquireWriter, releaseWriter } from './writer-thread.ts';
@@ -154,7 +154,7 @@ function createWriteQueue(
     underWay.push({ writes: batch, sentAtMs: sharedNow() });
     const memory = sent++ % packers.length;
     const writes = packers[memory]!(batch.map((entry) => entry.write));
-    post({ kind: 'batch', writes, memory, nonces: nonceBatchOf(nonces) });
+    post({ kind: 'batch', writes, memory, nonces: nonceBatchesOf(nonces) });
     nonces = [];
     if (waiting.length > 0) scheduleSend();
   }

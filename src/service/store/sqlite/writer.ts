@@ -47,7 +47,7 @@ export type ToWriter =
       readonly writes: BatchMessage;
       /** Which of the memories has the batch. */
       readonly memory: number;
-      readonly nonces: NonceBatch | null;
+      readonly nonces: readonly NonceBatch[];
     }
   | { readonly kind: 'close' };
 
@@ -95,8 +95,7 @@ parentPort?.on('message', (message: ToWriter) => {
       if (opened === null) throw new Error('the database is not open');
       const takenAtMs = sharedNow();
       const writes = opened.readers[message.memory]!(message.writes);
-      const nonces = message.nonces === null ? [] : [message.nonces];
-      const result = opened.applyBatch({ writes, nonces });
+      const result = opened.applyBatch({ writes, nonces: message.nonces });
       return reply({ ...result, takenAtMs, committedAtMs: sharedNow() });
     }
     case 'close':
