@@ -5,11 +5,10 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { createRequestId } from '../../src/service/requests/record/id.ts';
 import type { MeterEntryRow } from '../../src/service/store/contract/metering.ts';
 import type { RequestRow } from '../../src/service/store/contract/records.ts';
-import { createBatchWriter } from './own-writer.ts';
+import { createBatchWriter, openNew } from './own-writer.ts';
 
 export interface CommitFigure {
   readonly what: string;
@@ -67,10 +66,7 @@ function rowOfRequest(folder: string): () => void {
 }
 
 function smallest(folder: string): () => void {
-  const database = new Database(join(folder, 'smallest.db'));
-  database.pragma('page_size = 8192');
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
+  const database = openNew(join(folder, 'smallest.db'));
   database.exec('CREATE TABLE records (sequence INTEGER PRIMARY KEY, record TEXT NOT NULL)');
   const insert = database.prepare<[string]>('INSERT INTO records (record) VALUES (?)');
   return () => void insert.run(recordJson);

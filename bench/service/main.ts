@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util';
 import { installPeers } from '../install-peers.ts';
 import { type CommitFigure, measureCommits } from './commit.ts';
 import type { LoadResult } from './load.ts';
-import { type ServerKind, serverKinds } from './server.ts';
-import { type Measured, measureServers, type ServerRow, type WriteSteps } from './servers.ts';
+import { isOpa, type ServerKind, serverKinds } from './server.ts';
+import { type Measured, measureServers, resultsOf, type ServerRow, type WriteSteps } from './servers.ts';
 
 const titles = {
   bare: 'bare Fastify route with schemas',
@@ -71,8 +71,6 @@ function table(rows: readonly ServerRow[]): string {
   return lines.join('\n');
 }
 
-const isOpa = (kind: ServerKind): boolean => kind === 'opa' || kind === 'opa-logged';
-
 /** Leaves the cells empty for OPA, which is a process of its own whose time is not measured. */
 function processorText(kind: ServerKind, microseconds: number, bare: ServerRow | undefined): string {
   if (isOpa(kind)) return ' | ';
@@ -125,8 +123,7 @@ function commitTable(commits: readonly CommitFigure[]): string {
 
 /** The targets of the service; ratios are medians of the rounds' ratios. */
 function musts(rows: readonly ServerRow[], fsync: number, commits: readonly CommitFigure[]): readonly Must[] {
-  const of = (kind: ServerKind, connections: number): readonly Measured[] =>
-    rows.find((row) => row.kind === kind && row.connections === connections)?.results ?? [];
+  const of = (kind: ServerKind, connections: number) => resultsOf(rows, kind, connections);
   const ratio =
     (figure: 'requestsPerSecond' | 'processorPerRequest' | 'p50Microseconds') =>
     (kind: ServerKind, other: ServerKind, connections: number): number =>
@@ -159,16 +156,15 @@ function musts(rows: readonly ServerRow[], fsync: number, commits: readonly Comm
   const commit = commits[0]?.microseconds ?? NaN;
   const stored = median(of('full', 1).map(p50));
   const unstored = median(of('not-durable', 1).map(p50));
-  const [alone, among] = [1, 32].map((connections) =>
-    median(of('full', connections).map((one) => one.processorPerRequest)),
-  ) as [number, number];
+  const processorAt = (connections: number) =>
+    median(of('full', connections).map((one) => one.processorPerRequest));
   return [
     atMost(
       'one connection: p50 to that with nothing stored and 2.5 commits',
       1,
       stored / (unstored + 2.5 * commit),
     ),
-    atMost('one connection: processor to that at 32 connections', 1.6, alone / among),
+    atMost('one connection: processor to that at 32 connections', 1.6, processorAt(1) / processorAt(32)),
     ...connectionCounts.map((connections) =>
       atLeast(
         `the service to the OPA server that logs, the same 1,000 policies, ${connections === 1 ? '1 connection' : `${connections} connections`}`,
@@ -199,9 +195,7 @@ function musts(rows: readonly ServerRow[], fsync: number, commits: readonly Comm
  */
 function boundText(rows: readonly ServerRow[], commits: readonly CommitFigure[]): string {
   const of = (kind: ServerKind, connections: number, pick: (one: Measured) => number) =>
-    median(
-      (rows.find((row) => row.kind === kind && row.connections === connections)?.results ?? []).map(pick),
-    );
+    median(resultsOf(rows, kind, connections).map(pick));
   const bare = (connections: number) => of('bare', connections, (one) => one.processorPerRequest);
   const sharedBy = of('full', 32, ({ write }) => write?.perCommit ?? NaN);
   const smallest = commits[1];

@@ -48,19 +48,24 @@ export function createOwnWriter(path: string, { batchOf, ...promises }: OwnWrite
     });
 }
 
+/** Opens a new file with the settings of `writer.ts`. */
+export function openNew(path: string): Database.Database {
+  const database = new Database(path);
+  database.pragma('page_size = 8192');
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  database.pragma('cache_size = -65536');
+  return database;
+}
+
 /** Returns a function that stores rows in one transaction. */
 export function createBatchWriter(
   path: string,
   { isChained, isSealed }: Omit<OwnWriterOptions, 'batchOf'>,
 ): (batch: readonly OwnWrite[]) => void {
   const masterKey = new Uint8Array(32);
-  const database = new Database(path);
-  // The same settings as in `writer.ts`.
-  database.pragma('page_size = 8192');
+  const database = openNew(path);
   migrate(database, { masterKey, isSealed: false, isUpgradeAllowed: false });
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
-  database.pragma('cache_size = -65536');
   const chain = prepareChain(database, isChained ? createLinkHasher() : () => chainStart.hash);
   const seal = isSealed ? prepareSeal(database, sealKeyOf(masterKey)) : null;
   const apply = prepareWrites(database, {

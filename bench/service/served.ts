@@ -4,7 +4,7 @@
 import { figureOf } from '../../src/measure/figure.ts';
 import type { PromiseStep } from './promises.ts';
 import type { ServerKind } from './server.ts';
-import { measureServers, type RoundsOptions, type ServerRow } from './servers.ts';
+import { measureServers, type RoundsOptions, resultsOf } from './servers.ts';
 
 const steps = [
   ['bare', 'HTTP: a bare Fastify route with schemas'],
@@ -32,18 +32,14 @@ export async function measureServed(
 ): Promise<ServedFigures> {
   const kinds = steps.map(([kind]) => kind);
   const rows = await measureServers(kinds, { ...options, connectionCounts: [connections] });
-  const rates = (kind: ServerKind) => resultsOf(rows, kind).map((one) => one.requestsPerSecond);
+  const rates = (kind: ServerKind) => resultsOf(rows, kind, connections).map((one) => one.requestsPerSecond);
   const bare = rates('bare');
   return {
     steps: steps.map(([kind, what]) => {
-      const nanoseconds = resultsOf(rows, kind).map((one) => one.processorPerRequest * 1_000);
+      const nanoseconds = resultsOf(rows, kind, connections).map((one) => one.processorPerRequest * 1_000);
       return { what, figure: figureOf(nanoseconds) };
     }),
     rateToBare: rates('full').map((rate, round) => rate / bare[round]!),
     requestsPerSecond: rates('full'),
   };
-}
-
-function resultsOf(rows: readonly ServerRow[], kind: ServerKind): ServerRow['results'] {
-  return rows.find((row) => row.kind === kind)?.results ?? [];
 }

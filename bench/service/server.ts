@@ -47,6 +47,11 @@ export const serverKinds = ['bare', ...serviceKinds, 'decides', 'opa', 'opa-logg
 type ServiceKind = (typeof serviceKinds)[number] | 'reloading';
 export type ServerKind = (typeof serverKinds)[number];
 export type StartedKind = ServerKind | ServiceKind;
+type OpaKind = 'opa' | 'opa-logged';
+
+export function isOpa(kind: StartedKind): kind is OpaKind {
+  return kind === 'opa' || kind === 'opa-logged';
+}
 
 export interface ServerLine {
   readonly port: number;
@@ -99,8 +104,8 @@ async function startService(kind: ServiceKind): Promise<Started> {
   const opened = await openStore({ path: join(directory, 'writ.db') });
   // `serve` also keeps the index for searches.
   if (kind !== 'unindexed') await opened.serve();
-  // An earlier revision, which this file may measure as well, does not tell.
-  writeTimes = () => ('writeTimes' in opened ? opened.writeTimes() : null);
+  // An earlier revision, which this file may measure as well, does not have it.
+  writeTimes = opened.writeTimes ?? null;
   const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
   const often = kind === 'thousand' ? decidedOften() : null;
   const policyDirectory = join(directory, 'set/policies');
@@ -165,7 +170,7 @@ const reloadEveryMs = 5_000;
 /** A change of the meters has their past computed from the records, so it is rarer. */
 const metersEveryReloads = 12;
 let reloads = 0;
-let writeTimes: Store['writeTimes'] = () => null;
+let writeTimes: Store['writeTimes'] = null;
 /** Resolves when no past of a meter is being read, which takes memory for a while. */
 let untilSettled = async (): Promise<void> => undefined;
 
@@ -354,7 +359,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function start(kind: Exclude<StartedKind, 'opa' | 'opa-logged'>): Promise<ServerLine> {
+async function start(kind: Exclude<StartedKind, OpaKind>): Promise<ServerLine> {
   const started =
     kind === 'bare' ? startBare() : kind === 'decides' ? startDecides() : await startService(kind);
   const { app, ...line } = started;
@@ -366,11 +371,10 @@ if (import.meta.main) {
   const known: readonly StartedKind[] = [...serverKinds, 'reloading'];
   const kind = known.find((name) => name === process.argv[2]);
   if (kind === undefined) throw new Error(`name one of ${known.join(', ')}`);
-  const isOpa = kind === 'opa' || kind === 'opa-logged';
-  const line = isOpa ? await startOpa(kind === 'opa-logged') : await start(kind);
+  const line = isOpa(kind) ? await startOpa(kind === 'opa-logged') : await start(kind);
   process.stdout.write(`${JSON.stringify(line)}\n`);
   process.on('message', async (asked) =>
-    process.send?.({ answer: asked === 'writes' ? writeTimes() : await memoryNow() }),
+    process.send?.({ answer: asked === 'writes' ? (writeTimes?.() ?? null) : await memoryNow() }),
   );
   process.stdin.resume().once('end', () => process.exit(0));
 }

@@ -103,6 +103,15 @@ export interface ServerRow {
   readonly results: readonly Measured[];
 }
 
+/** Returns the results of a server at so many connections; none when it was not measured. */
+export function resultsOf(
+  rows: readonly ServerRow[],
+  kind: ServerKind,
+  connections: number,
+): ServerRow['results'] {
+  return rows.find((row) => row.kind === kind && row.connections === connections)?.results ?? [];
+}
+
 export interface RoundsOptions {
   readonly connectionCounts: readonly number[];
   readonly rounds: number;
